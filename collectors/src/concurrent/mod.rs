@@ -13,8 +13,8 @@
 //!
 //! A cycle begins halfway between the live memory and its limit (`-F`). If the old closures reach
 //! the limit first, minor collections mark as well, the more they promote. If memory is short, the
-//! program asks for it, or the blocks are mostly holes when a cycle is due, everything is collected
-//! in one pause. A cycle under way is given up then.
+//! program requests a collection, or the blocks are mostly holes when a cycle is due, everything is collected
+//! in one pause. A cycle under way is abandoned then.
 //!
 //! The spaces of a collector are its [`Generations`].
 
@@ -69,7 +69,7 @@ pub unsafe trait Generations: Debug + Sized + Send + 'static {
     fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory>;
 
     /// Whether mutators have taken memory since the last collection.
-    fn has_lent(&self) -> bool;
+    fn has_allocated(&self) -> bool;
 
     /// Whether a minor collection may leave too little memory.
     fn is_urgent(&self) -> bool;
@@ -87,13 +87,13 @@ pub unsafe trait Generations: Debug + Sized + Send + 'static {
     /// Ensures that the collection that begins has room for survivors.
     ///
     /// # Errors
-    /// If it has not.
+    /// If it has not. Never, if the nursery is empty.
     fn prepare(&mut self, pause: &mut Pause<'_, Bump>) -> Result<(), NotBegun>;
 
     /// Makes the live young closures old, and marks them; in `also`, too. Returns them.
     fn promote(&mut self, pause: &mut Pause<'_, Bump>, also: Option<&MarkBits>) -> Marked;
 
-    /// Collects everything, and clears the marks before. Returns what lives.
+    /// Clears all marks, and collects everything. Returns what lives.
     fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Marked;
 
     /// The marks of old closures, for a concurrent marker. A pause needs them back.
@@ -105,7 +105,7 @@ pub unsafe trait Generations: Debug + Sized + Send + 'static {
     /// The memory that may have marks.
     fn marked_memory(&self) -> Vec<(Addr, Addr)>;
 
-    /// Frees the old closures that `marks` leaves out, straight after a promotion: `live` bytes that
+    /// Frees the old closures that are unmarked in `marks`, straight after a promotion: `live` bytes that
     /// are not large objects are marked. Returns the former marks.
     fn sweep_old(&mut self, heap: &mut Heap, marks: MarkBits, live: Bytes) -> MarkBits;
 
@@ -286,10 +286,12 @@ unsafe impl<G: Generations> Collector for ConcurrentMarking<G> {
     type Barrier = GenerationalBarrier;
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
+        // All tables come before the nursery, which is sized for what is left.
+        let marks = MarkBits::beside_another(heap)?;
         Ok(ConcurrentMarking {
             generations: G::new(heap, config)?,
             shared: Arc::new(SharedStage {
-                stage: Mutex::new(Some(Stage::Idle(MarkBits::beside_another(heap)?))),
+                stage: Mutex::new(Some(Stage::Idle(marks))),
                 is_dry: AtomicBool::new(false),
             }),
             task: Task::Minor,
@@ -343,7 +345,7 @@ impl<G: Generations> Collect for ConcurrentMarking<G> {
         if outcome.exhausted.is_some() && outcome.work.cycle != Cycle::Whole {
             // There is no room for the survivors of a nursery. As it is empty now, marking needs none.
             let copied = outcome.work.copied;
-            self.generations.prepare(pause)?;
+            self.generations.prepare(pause).expect("nothing has to move");
             (stage, outcome) = self.everything(pause, stage);
             outcome.work.copied += copied;
             self.generations.after(pause, &mut outcome);
@@ -377,7 +379,7 @@ impl<G: Generations> Collect for ConcurrentMarking<G> {
 impl<G: Generations> ConcurrentMarking<G> {
     /// Whether a pause can end the cycle, and need not wait for the nursery to be full.
     fn wants_pause(&self) -> bool {
-        self.shared.is_dry.load(Relaxed) && self.slice.is_none() && self.generations.has_lent()
+        self.shared.is_dry.load(Relaxed) && self.slice.is_none() && self.generations.has_allocated()
     }
 
     /// The task of a pause with this cause.
@@ -415,7 +417,7 @@ impl<G: Generations> ConcurrentMarking<G> {
         Bytes(self.live.0 + limit.saturating_sub(self.live).0 / 2)
     }
 
-    /// Collects everything. A cycle is given up.
+    /// Collects everything. A cycle is abandoned.
     fn everything(&mut self, pause: &mut Pause<'_, Bump>, stage: Stage) -> (Stage, Outcome) {
         let stage = match stage {
             Stage::Marking(snapshot) => {

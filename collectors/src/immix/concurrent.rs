@@ -62,7 +62,7 @@ unsafe impl Generations for LineGenerations {
         self.spaces.allocate_large(heap, request)
     }
 
-    fn has_lent(&self) -> bool {
+    fn has_allocated(&self) -> bool {
         self.spaces.has_lent()
     }
 

@@ -10,7 +10,7 @@
 //! cycle. Marks are bits in two side tables, not bytes with an epoch. A forced major collection stops
 //! the program. Size classes are finer.
 //!
-//! Worst-case memory: F × live, with the allocation area twice and a chunk for each size class, what
+//! Worst-case memory: F × live, with the allocation area twice and a chunk for each size class and GC thread, what
 //! died since the cycle began, and the free cells of size classes that the program no longer needs.
 
 use crate::concurrent::{ConcurrentMarking, Generations};
@@ -64,12 +64,13 @@ unsafe impl Generations for CellGenerations {
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
         heap.copy_into_cells();
+        let marks = Arc::new(MarkBits::new(heap)?);
         let mut sizing = Sizing::new(config, heap, MajorStrategy::Promoting);
         Ok(CellGenerations {
             nursery: sizing.nursery(heap, config)?,
             cells: CellSpace::new(FIRST_OLD_STEP),
             large: LargeObjects::beside_nursery(FIRST_OLD_STEP),
-            marks: Arc::new(MarkBits::new(heap)?),
+            marks,
             large_limit: config.large_limit(),
             parallel: ParallelPolicy::new(config),
             sizing,
@@ -94,7 +95,7 @@ unsafe impl Generations for CellGenerations {
         }
     }
 
-    fn has_lent(&self) -> bool {
+    fn has_allocated(&self) -> bool {
         self.nursery.is_in_use() || self.large.taken() > Bytes::ZERO
     }
 

@@ -3,7 +3,7 @@
 //! fragmented blocks have been moved together.
 
 use crate::basics::config;
-use gclab_collectors::{GenImmix, Immix, StickyImmix};
+use gclab_collectors::{GenImmix, Immix, Nonmoving, StickyImmix};
 use gclab_core::closure::Closure;
 use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
@@ -12,8 +12,8 @@ use gclab_core::words::{Bytes, Words};
 use gclab_core::world::{EnterError, World};
 use gclab_proof::tier;
 
-/// Replaces byte arrays of small and medium sizes in a table, in no particular order.
-fn replace<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, times: usize) {
+/// Replaces byte arrays of `sizes` different sizes in a table, in no particular order.
+fn replace<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, times: usize, sizes: usize) {
     m.frame(|m, [table]| {
         let table = table.put(m.alloc_array::<ByteArray>(slots, |_| None));
         let mut random: u64 = 1;
@@ -21,7 +21,7 @@ fn replace<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, times: usize) {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            let (slot, len) = ((random >> 33) as usize % slots, 16 + (random >> 21) as usize % 400);
+            let (slot, len) = ((random >> 33) as usize % slots, 16 + (random >> 21) as usize % sizes);
             let (view, bytes) = m.with_view(|m| m.alloc_bytes_filled(len, 1));
             table.get(view).set(view, slot, Some(bytes));
         }
@@ -51,7 +51,7 @@ impl CollectorVisitor for Replaced {
                 ..config::<C>(256 << 10)
             };
             let world = World::new::<C>(&limited).expect("a small heap");
-            match world.enter(|m| replace(m, 6000, 40_000)) {
+            match world.enter(|m| replace(m, 6000, 40_000, 400)) {
                 Ok(()) => true,
                 Err(EnterError::Exhausted(_)) => false,
                 Err(error) => panic!("{}: {kib} KiB: {error}", C::DESCRIPTION.name),
@@ -81,6 +81,20 @@ impl CollectorVisitor for Replaced {
         };
         let is_near = enough.is_some_and(|kib| *kib <= most);
         assert!(is_near, "{}: {enough:?} KiB are enough", C::DESCRIPTION.name);
+    }
+}
+
+/// Remembered sets and tables take no room that the next promotion needs: whatever the limit, a program
+/// with little live data goes on.
+#[test]
+fn room_for_a_promotion_is_kept() {
+    for kib in (2304..9216).step_by(256) {
+        let limited = Config {
+            max_heap: Some(Bytes::kib(kib)),
+            ..config::<Nonmoving>(4 << 20)
+        };
+        let world = World::new::<Nonmoving>(&limited).expect("a small heap");
+        assert_eq!(world.enter(|m| replace(m, 20_000, 100_000, 1)), Ok(()), "{kib} KiB");
     }
 }
 

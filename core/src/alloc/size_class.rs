@@ -29,8 +29,8 @@ impl SizeClass {
     /// The number of classes.
     pub(crate) const COUNT: usize = SizeClass::of(Words(LARGE_OBJECT.0 - 1)).index() + 1;
 
-    /// Cells have less than a word of padding for so many words of closures.
-    pub(crate) const WORDS_A_PADDING: usize = 6;
+    /// Cells have at most one word of padding for each so many words of closures.
+    pub(crate) const WORDS_PER_PADDING: usize = 6;
 
     /// The class of closures of `words` words, 1 to [`LARGE_OBJECT`] less one.
     #[inline(always)]
@@ -103,7 +103,10 @@ mod tests {
                 "{words} in {cell}"
             );
             assert!(words > EXACT || cell == words);
-            assert!(cell <= words + words / SizeClass::WORDS_A_PADDING, "{words} in {cell}");
+            assert!(
+                cell <= words + words / SizeClass::WORDS_PER_PADDING,
+                "{words} in {cell}"
+            );
             let smaller = class.index().checked_sub(1).map(|index| SizeClass::nth(index).cell().0);
             assert!(
                 smaller.is_none_or(|smaller| smaller < words),

@@ -145,7 +145,7 @@ impl Heap {
             || self
                 .next_promotion
                 .is_none_or(|words| self.keep_room_to_promote(words).is_ok());
-        if could_promote && self.next_copy.is_none_or(|to_space| self.could_copy(to_space)) {
+        if could_promote && self.next_copy.is_none_or(|to_space| self.plan(to_space)) {
             return Ok(run);
         }
         self.blocks.free(run);

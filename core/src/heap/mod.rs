@@ -175,8 +175,11 @@ impl Heap {
     /// nothing is allocated until then. If so, `Heap::allocate_large` keeps that true from now on.
     pub(crate) fn keep_room_to_copy(&mut self, words: Words, lanes: usize) -> bool {
         let to_space = self.to_space(words, lanes);
-        let could = self.could_copy(to_space);
+        let could = self.plan(to_space);
         self.next_copy = could.then_some(to_space);
+        if !could && self.into_cells {
+            self.blocks.keep_nothing();
+        }
         could
     }
 
@@ -194,9 +197,24 @@ impl Heap {
     fn to_space(&self, words: Words, lanes: usize) -> ToSpace {
         let cells = self.into_cells;
         ToSpace {
-            words: words + Words(if cells { words.0 / SizeClass::WORDS_A_PADDING } else { 0 }),
+            words: words
+                + Words(if cells {
+                    words.0.div_ceil(SizeClass::WORDS_PER_PADDING)
+                } else {
+                    0
+                }),
             lanes: if cells { SizeClass::COUNT } else { lanes },
             cells,
+        }
+    }
+
+    /// Whether the next collection can have this to-space. Where copies go into cells it is kept from
+    /// now on: a collection of everything promotes first, so it would need the same room.
+    fn plan(&mut self, to_space: ToSpace) -> bool {
+        if self.into_cells {
+            self.with_held(|blocks| blocks.keep_to_copy(to_space)).is_ok()
+        } else {
+            self.could_copy(to_space)
         }
     }
 
@@ -218,7 +236,7 @@ impl Heap {
             return true;
         };
         to_space.words += self.to_space(bytes.to_words_up(), 0).words;
-        let could = self.could_copy(to_space);
+        let could = self.plan(to_space);
         if could {
             self.next_copy = Some(to_space);
         }
@@ -228,8 +246,11 @@ impl Heap {
     /// Lowers the to-space that the next collection was said to need by `bytes`.
     pub(crate) fn less_to_copy(&mut self, bytes: Bytes) {
         let less = self.to_space(Words(bytes.0 / 8), 0).words;
-        if let Some(to_space) = &mut self.next_copy {
+        if let Some(mut to_space) = self.next_copy {
             to_space.words = to_space.words.saturating_sub(less);
+            // What is less than before can be had.
+            self.plan(to_space);
+            self.next_copy = Some(to_space);
         }
     }
 
@@ -381,6 +402,10 @@ impl Heap {
     pub(crate) fn end_collection(&mut self, left: Option<AfterMajor>, allocation: bool) -> Option<Kept> {
         self.blocks.end_promise();
         let kept = left.map(|left| self.return_unneeded(left, allocation));
+        if let Some(to_space) = self.next_copy.filter(|_| self.into_cells) {
+            // It counts on other megablocks now, as below.
+            self.plan(to_space);
+        }
         if let Some(words) = self
             .next_promotion
             .filter(|_| !mutant!("free/kept-megablocks-returned"))

@@ -1,6 +1,6 @@
 //! The slices of a run, and its concurrent cycles.
 
-use super::Collection;
+use super::{Collection, Cycle};
 
 /// All pauses of a run that did a slice of a cycle, not all of it. Their time also counts for their
 /// generation.
@@ -55,8 +55,11 @@ impl ConcurrentCycles {
     /// Adds a collection, and the concurrent work before it.
     pub(super) fn add(&mut self, collection: &Collection) {
         self.since_ns += collection.before.concurrent.elapsed_ns;
-        if self.since_ns == 0 || !collection.work.cycle.is_over() {
-            return;
+        match collection.work.cycle {
+            Cycle::Ended if self.since_ns > 0 => {}
+            // A cycle was abandoned.
+            Cycle::Whole => return self.since_ns = 0,
+            _ => return,
         }
         let sync_ns = collection.time.elapsed_ns;
         self.count += 1;

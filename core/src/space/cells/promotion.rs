@@ -56,12 +56,9 @@ impl Growing<'_> {
     /// Moves holes of `class` to `holes`.
     fn take(&mut self, class: SizeClass, marks: &MarkBits, holes: &mut Vec<(Addr, Addr)>) {
         let cells = &mut self.space.classes[class.index()];
-        if !cells.spare.is_empty() {
-            holes.extend(&cells.spare);
-            if !mutant!("cells/spare-twice") {
-                cells.spare.clear();
-            }
-            return;
+        // One at a time: no thread opens a segment while another has two that are partly filled.
+        if let Some(hole) = mutant!("cells/spare-twice", cells.spare.pop() => cells.spare.last().copied()) {
+            return holes.push(hole);
         }
         while !cells.next_holes(marks, class, holes) {
             // An empty segment need not be freed now, since it is used at once.

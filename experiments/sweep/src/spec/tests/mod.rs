@@ -381,7 +381,7 @@ fn wrong_meanings() {
         ),
         ("an unknown flag", format!("{HEAD}[flags]\nK = \"1m\"\n")),
         ("a flag by its dash", format!("{HEAD}[flags]\n-A = \"1m\"\n")),
-        ("a flag of GHC's", format!("{HEAD}[flags]\nxn = true\n")),
+        ("a flag of GHC's", format!("{HEAD}[flags]\nw = true\n")),
         ("a flag of the command line", format!("{HEAD}[flags]\ns = true\n")),
         ("a bad size", format!("{HEAD}[sweep]\nA = [\"1m\", \"1 megabyte\"]\n")),
         ("a size out of range", format!("{HEAD}[flags]\nA = \"1\"\n")),
