@@ -275,7 +275,8 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
         page(html, &report, &analysis, &merged)?;
     }
     report.classes.truncate(arguments.top);
-    report.holders.truncate(arguments.top);
+    // The answer names the first.
+    report.holders.truncate(arguments.top.max(1));
     Ok(report)
 }
 

@@ -128,6 +128,18 @@ fn a_heap_that_does_not_grow_has_no_leak() {
         .exits(0);
 }
 
+/// `--top` limits the tables, not the answer.
+#[test]
+fn the_answer_is_there_without_tables() {
+    let answer = |top: &[&str]| {
+        let (one, two) = (leak(1), leak(2));
+        let words = [&["heap", "diff", &one, &two], top].concat();
+        let shown = Bench::new().gclab(&words).exits(0).stdout;
+        shown.lines().next().map(str::to_owned)
+    };
+    assert_eq!(answer(&["--top", "0"]), answer(&[]));
+}
+
 /// "No leak" was the answer where one object grew.
 #[test]
 fn an_object_that_grows_is_its_own_holder() {
