@@ -225,9 +225,9 @@ pub(crate) fn checked(
 }
 
 /// The name of the collector that a configuration asks for, whether or not this program has it.
-/// `-xn` asks for nonmoving; `-G1` for two-space (with `-M` too); `-c` (with `-G1` too, where GHC ignores it) and `-M`
-/// ask for compacting; `-N2` and more for parallel, unless bare `-qg` turns that off; everything
-/// else for copying.
+/// `-xn` asks for nonmoving; `-G1` for two-space (with `-M` too); `-c` (with `-G1` too, where GHC
+/// ignores it) and `-M` ask for compacting; `-N2` and more for parallel, unless bare `-qg` turns that
+/// off; everything else for copying.
 fn wanted_collector(config: &Config) -> &'static str {
     if config.nonmoving {
         "nonmoving"

@@ -13,8 +13,8 @@
 //!
 //! A cycle begins halfway between the live memory and its limit (`-F`). If the old closures reach
 //! the limit first, minor collections mark as well, the more they promote. If memory is short, the
-//! program requests a collection, or the blocks are mostly holes when a cycle is due, everything is collected
-//! in one pause. A cycle under way is abandoned then.
+//! program requests a collection, or the blocks are mostly holes when a cycle is due, everything is
+//! collected in one pause. A cycle under way is abandoned then.
 //!
 //! The spaces of a collector are its [`Generations`].
 
@@ -48,7 +48,7 @@ pub unsafe trait Generations: Debug + Sized + Send + 'static {
     /// Empty generations.
     ///
     /// # Errors
-    /// If there is no memory for them.
+    /// If the heap has no memory for them.
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory>;
 
     /// As [`Collect::refill`].
@@ -105,8 +105,8 @@ pub unsafe trait Generations: Debug + Sized + Send + 'static {
     /// The memory that may have marks.
     fn marked_memory(&self) -> Vec<(Addr, Addr)>;
 
-    /// Frees the old closures that are unmarked in `marks`, straight after a promotion: `live` bytes that
-    /// are not large objects are marked. Returns the former marks.
+    /// Frees the old closures that are unmarked in `marks`, straight after a promotion: `live` bytes
+    /// outside large objects are marked. Returns the former marks.
     fn sweep_old(&mut self, heap: &mut Heap, marks: MarkBits, live: Bytes) -> MarkBits;
 
     /// At the end of a pause, sets the limits for the next one.
@@ -120,6 +120,11 @@ pub unsafe trait Generations: Debug + Sized + Send + 'static {
 
     /// As [`Collect::step_names`].
     fn step_names() -> &'static [&'static str];
+}
+
+/// The marks of [`Generations`], in a pause: nothing else uses them.
+pub(crate) fn exclusive(marks: &mut Arc<MarkBits>) -> &mut MarkBits {
+    Arc::get_mut(marks).expect("the background thread is parked, and has given the marks back")
 }
 
 /// A collector that marks the old generation of `G` concurrently.
@@ -343,7 +348,7 @@ impl<G: Generations> Collect for ConcurrentMarking<G> {
         };
         self.generations.after(pause, &mut outcome);
         if outcome.exhausted.is_some() && outcome.work.cycle != Cycle::Whole {
-            // There is no room for the survivors of a nursery. As it is empty now, marking needs none.
+            // There is no room to promote another nursery. This one is empty, so marking needs none.
             let copied = outcome.work.copied;
             self.generations.prepare(pause).expect("nothing has to move");
             (stage, outcome) = self.everything(pause, stage);

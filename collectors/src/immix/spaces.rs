@@ -1,5 +1,6 @@
 //! The spaces of these collectors: lines, large objects, and the marks of both.
 
+use crate::concurrent::exclusive;
 use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{Bump, Capabilities, Capability, Cause, Pause, Refill};
 use gclab_core::config::Config;
@@ -297,11 +298,6 @@ impl Spaces {
         self.lines.for_each_region(&self.marks, capabilities, visit);
         self.large.for_each_region(visit);
     }
-}
-
-/// The marks, in a pause: nothing else uses them.
-fn exclusive(marks: &mut Arc<MarkBits>) -> &mut MarkBits {
-    Arc::get_mut(marks).expect("the background thread is parked, and has given the marks back")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 //! Worst-case memory: F × live, with the allocation area twice and a chunk for each size class and GC thread, what
 //! died since the cycle began, and the free cells of size classes that the program no longer needs.
 
-use crate::concurrent::{ConcurrentMarking, Generations};
+use crate::concurrent::{ConcurrentMarking, Generations, exclusive};
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};
 use gclab_core::collector::{Bump, Capabilities, Capability, Description, NotBegun, Outcome, Pause, Refill};
 use gclab_core::config::{AREA, Config, GENERATIONS, Parameter, SHARING, SIZING, SLICES};
@@ -233,9 +233,4 @@ impl CellGenerations {
         assert_eq!(promoted.moved, promoted.words - promoted.large, "room was prepared");
         promoted
     }
-}
-
-/// The marks, in a pause: nothing else uses them.
-fn exclusive(marks: &mut Arc<MarkBits>) -> &mut MarkBits {
-    Arc::get_mut(marks).expect("the background thread is parked, and has given the marks back")
 }

@@ -32,7 +32,7 @@ fn replace<M: MutatorKind>(m: &mut Mutator<'_, M>, slots: usize, times: usize, s
 /// collection without room were the end.
 const ENOUGH: usize = 2400;
 
-/// The same under `nonmoving`: the free cells of one size class are no room for another.
+/// The same under `nonmoving`, where a free cell of one size class holds no closure of another.
 const ENOUGH_FOR_CELLS: usize = 3264;
 
 #[derive(Clone, Copy)]
