@@ -19,7 +19,11 @@ impl Place {
     /// The place as messages begin with it; empty if the problem concerns the whole file.
     fn byte(&self) -> String {
         match self.problem {
-            Problem::Open(_) | Problem::TooLong { .. } | Problem::OutOfMemory | Problem::Core(_) => String::new(),
+            Problem::Open(_)
+            | Problem::TooLong { .. }
+            | Problem::OutOfMemory
+            | Problem::Core(_)
+            | Problem::Whole(_) => String::new(),
             _ if self.gzip => format!("byte {} (decompressed): ", self.offset),
             _ => format!("byte {}: ", self.offset),
         }
@@ -113,6 +117,9 @@ pub enum Problem {
     /// A JVM heap dump breaks the rules of its format.
     #[error("{0}")]
     Dump(String),
+    /// The file is empty, or not of the kind that an option is for.
+    #[error("{0}")]
+    Whole(&'static str),
     /// Something is wrong with a core file or its program. The text names the address.
     #[error("{0}")]
     Core(String),

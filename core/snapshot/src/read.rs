@@ -41,12 +41,20 @@ impl Snapshot {
     pub fn of_file(file: &File, name: &str, options: Options) -> Result<Self, Error> {
         let length = file.metadata().map(|file| file.len()).ok();
         let mut input = Input::new(Box::new(file), name, options.limit, length)?;
+        if input.peek()?.is_none() {
+            return Err(input.error(Problem::Whole(
+                "empty, expected a V8 heap snapshot or a JVM's heap dump",
+            )));
+        }
         if input.starts_with(ghc::MAGIC)? {
             return Err(input.error(Problem::Core(
                 "a core file: name its executable with `--exe PROGRAM`".to_owned(),
             )));
         }
         if !input.starts_with(hprof::MAGIC)? {
+            if options.dump.is_some() {
+                return Err(input.error(Problem::Whole("--dump is for a JVM's heap dumps, and this is none")));
+            }
             return Snapshot::of(&mut input, options);
         }
         drop(input);

@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PROGRAM")]
     exe: Option<PathBuf>,
     /// Of several heap dumps in one file, analyse the one with this number [default: the last]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "exe")]
     dump: Option<u32>,
     #[command(flatten)]
     extent: Extent,
@@ -104,7 +104,14 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
     match arguments.question.answer(&analysis, arguments.extent) {
         Ok(None) => {}
         Ok(Some(answer)) if arguments.json => return json::write(&file, &answer),
-        Ok(Some(answer)) => return print(&questions::text(&again, &analysis, &answer, arguments.extent.top)),
+        Ok(Some(answer)) => {
+            return print(&questions::text(
+                again.as_deref(),
+                &analysis,
+                &answer,
+                arguments.extent.top,
+            ));
+        }
         Err(message) => return refuse(format!("{file}: {message}")),
     }
     let path = match arguments.path_to.map(|id| (id, analysis.path_to(id))) {
@@ -140,7 +147,7 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
             Err(error) => refuse(format!("{file}: {error}")),
         };
     }
-    match text::text(&again, &analysis, arguments.extent, path.as_deref()) {
+    match text::text(again.as_deref(), &analysis, arguments.extent, path.as_deref()) {
         Ok(text) => print(&text),
         Err(error) => refuse(format!("{file}: {error}")),
     }
@@ -180,11 +187,12 @@ fn page(path: &Path, file: &str, analysis: &Analysis<'_>) -> Result<(), String> 
     )
 }
 
-/// The arguments of a command that reads the same file, for a shell.
-pub(super) fn again(file: &Path, exe: Option<&Path>) -> String {
+/// The arguments of a command that reads the same file, for a shell. Standard input has been read.
+pub(super) fn again(file: &Path, exe: Option<&Path>) -> Option<String> {
     let exe = exe.map(|exe| ["--exe".to_owned(), exe.display().to_string()]);
     let words = [file.display().to_string()];
-    shell_line(&words.into_iter().chain(exe.into_iter().flatten()).collect::<Vec<_>>())
+    let words: Vec<String> = words.into_iter().chain(exe.into_iter().flatten()).collect();
+    (!input::is_standard_input(file)).then(|| shell_line(&words))
 }
 
 /// Reads a snapshot or a dump, which is read several times, and tells its faults.
@@ -226,10 +234,10 @@ fn unread(error: &Error, path: &Path, asked: Option<Bytes>) -> String {
         Problem::TooLong { limit } => {
             let (size, half) = match asked {
                 Some(asked) => (size_text(asked), ""),
-                None => (words::size(*limit), ", half of the memory of this machine"),
+                None => (words::size(*limit), ", half of the memory"),
             };
             format!(
-                "{}: more than {size}, unpacked{half}; `--limit SIZE` raises the limit, and the analysis takes up to five times the size",
+                "{}: more than {size} unpacked{half}; `--limit` raises that",
                 error.file()
             )
         }

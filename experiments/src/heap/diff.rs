@@ -23,17 +23,21 @@ use super::words::{COLUMNS, counted, fit, number, size};
 use crate::common::{print, refuse};
 use crate::input;
 
-/// The smallest part of the heap whose growth is told, in percent.
-const LEAST: u64 = 1;
+/// The smallest part of the heap whose growth is told: of what grew, and of what grew in each of several
+/// steps.
+const LEAST: [u64; 2] = [100, 1000];
 /// The most steps that have a column.
 const STEPS: usize = 4;
 /// The growth in percent that is told although nothing is found to hold it.
 const GREW: u64 = 10;
 /// Files of one process share at least this part of the smaller file's ids, in percent: a cache that
-/// is renewed in between leaves few. Files of one program share it of its classes.
+/// is renewed in between leaves few.
 const SHARED: usize = 10;
 /// At least this part of the shared ids must have the same class in both, in percent.
 const SAME: usize = 90;
+
+/// The class that starts a JVM's program.
+const LAUNCHER: &str = "sun.launcher.LauncherHelper";
 
 /// Show why a heap grows: what is new in later files of it, and what holds that
 #[derive(Debug, ClapArgs)]
@@ -94,6 +98,8 @@ struct File {
     objects: Vec<Object>,
     /// The merged tree of all objects.
     merged: Merged,
+    /// The main class of a JVM's program, if its launcher started it.
+    main: Option<String>,
 }
 
 /// The names of classes of all files.
@@ -144,7 +150,7 @@ struct Report {
     bytes: Vec<u64>,
     /// Bytes from the first to the last.
     growth: i64,
-    /// Whether something that grows in every step holds a part of the heap that counts.
+    /// Whether something grew steadily by a part of the heap that counts.
     leak: bool,
     /// Whether objects are known by their ids; otherwise by class and path.
     by_id: bool,
@@ -161,12 +167,17 @@ struct Holder {
     steps: Vec<u64>,
 }
 
-impl Holder {
-    /// Whether it grew in every step.
-    fn is_steady(&self) -> bool {
-        let even = |&step: &u64| step * 4 * self.steps.len() as u64 >= self.held.bytes;
-        self.steps.iter().all(even)
-    }
+/// Whether what grew by these steps grew steadily: in every step, and in the last by half of the
+/// average or more. What grows less and less fills a cache.
+fn is_steady(steps: &[u64]) -> bool {
+    let (sum, count) = (steps.iter().sum::<u64>(), steps.len() as u64);
+    steps.iter().all(|step| step * 4 * count >= sum) && has_grown_last(steps)
+}
+
+/// Whether it grew in the last step by half of the average or more.
+fn has_grown_last(steps: &[u64]) -> bool {
+    let last = steps.last().copied().unwrap_or_default();
+    last > 0 && last * 2 * steps.len() as u64 >= steps.iter().sum()
 }
 
 pub(crate) fn diff(arguments: &Arguments) -> ExitCode {
@@ -195,7 +206,7 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
         let own = runtime(&snapshot);
         match first.get_or_insert(own) {
             first if *first != own => Err(format!(
-                "{}: a heap of {own}, but {} has one of {first}: only heaps of one program can be compared",
+                "{}: a heap of {own}, but {} is of {first}: expected one program's",
                 input::name(path),
                 input::name(&arguments.files[0])
             )),
@@ -215,45 +226,52 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
         .position(|file| is_other_program(&files[0], file, &classes))
     {
         return Err(format!(
-            "{}: a heap of another program than {}, with other classes: only heaps of one program can be compared",
+            "{}: a heap of another program than {}: it has other classes",
             input::name(&arguments.files[other]),
             input::name(&arguments.files[0])
         ));
     }
     let by_id = files.iter().all(|file| is_same_heap(file, &end));
     if !by_id && !end.objects.is_empty() && files.iter().any(|file| !file.objects.is_empty()) {
-        tell!(
-            "gclab: warning: these files are not from one run of a program: objects are compared by class, not by id"
-        );
+        tell!("gclab: warning: files of several runs: objects are compared by class, not by id");
     }
     let growths = match by_id {
         true => by_ids(&files, &end, &classes),
         false => by_counts(&files, &end, &classes),
     };
-    let least = (end.reached / 100 * LEAST).max(1);
-    let (merged, steps) = match by_id {
+    let grown = match by_id {
         true => growth_by_id(&files, &end, &analysis, &names),
-        false => growth_by_path(&files, &end, least),
+        false => growth_by_path(&files, &end),
     }
     .map_err(|error| failed(error.into()))?;
+    let merged = &grown.trees[0];
     let bytes: Vec<u64> = files.iter().map(|file| file.reached).chain([end.reached]).collect();
     let growth = end.reached as i64 - bytes[0] as i64;
-    let grown = grown(&files[0], &end, &classes);
+    let more = more(&files[0], &end, &classes);
     let (mut holders, mut unsteady) = (Vec::new(), Vec::new());
-    let all = merged.holders(least);
-    let words = all_held(&analysis, &merged, &all).map_err(|error| failed(error.into()))?;
-    for (holder, held) in all.iter().zip(words) {
-        let Some(&place) = holder.path.last() else { continue };
-        if held.is_runtime || explained(&merged, holder, &grown, by_id) < holder.bytes / 2 {
-            continue;
+    // What grew little is only told if it went on.
+    for part in &LEAST[..files.len().min(LEAST.len())] {
+        let least = (end.reached / part).max(1);
+        let all = merged.holders(least);
+        let words = all_held(&analysis, merged, &all).map_err(|error| failed(error.into()))?;
+        for (holder, held) in all.iter().zip(words) {
+            let Some(&place) = holder.path.last() else { continue };
+            if held.is_runtime || explained(merged, holder, &more, by_id) < holder.bytes / 2 {
+                continue;
+            }
+            let steps = grown.steps(place);
+            // A table that holds the objects may grow by leaps.
+            let of_parts = holder.parts.iter().map(|&part| grown.steps(part));
+            let of_parts = of_parts.reduce(|sum, part| sum.iter().zip(part).map(|(sum, part)| sum + part).collect());
+            let is_leak = |steps: &Vec<u64>| steps.iter().sum::<u64>() >= least && is_steady(steps);
+            match is_leak(&steps) || of_parts.as_ref().is_some_and(is_leak) {
+                true => holders.push(Holder { held, steps }),
+                false if *part == LEAST[0] => unsteady.push(Holder { held, steps }),
+                false => {}
+            }
         }
-        let steps = steps.get(&place).cloned().unwrap_or_default();
-        let leaps = growth <= 2 * holder.bytes as i64 && !shrank(&bytes) && leaps(&analysis, &merged, holder);
-        let holder = Holder { held, steps };
-        // A cache that was filled once does not grow any more.
-        match holder.is_steady() || leaps {
-            true => holders.push(holder),
-            false => unsteady.push(holder),
+        if !holders.is_empty() {
+            break;
         }
     }
     let leak = !holders.is_empty();
@@ -272,7 +290,7 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
         holders,
     };
     if let Some(html) = &arguments.html {
-        page(html, &report, &analysis, &merged)?;
+        page(html, &report, &analysis, merged)?;
     }
     report.classes.truncate(arguments.top);
     // The answer names the first.
@@ -320,7 +338,7 @@ fn runtime(snapshot: &Snapshot) -> &'static str {
 }
 
 /// By name: the bytes by which the objects of a class grew.
-fn grown<'c>(before: &File, end: &File, classes: &'c Classes) -> HashMap<&'c str, u64> {
+fn more<'c>(before: &File, end: &File, classes: &'c Classes) -> HashMap<&'c str, u64> {
     let bytes = |file: &File, class: usize| file.classes.get(class).map_or(0, |own| own.bytes);
     let names = classes.names.iter().map(String::as_str).enumerate();
     let more = |class: usize| bytes(end, class).saturating_sub(bytes(before, class));
@@ -346,19 +364,9 @@ fn explained(merged: &Merged, holder: &analysis::Holder, grown: &HashMap<&str, u
     of_class.into_iter().map(least).sum()
 }
 
-/// Whether a holder's growth is that of one object by half of its size or more, as a buffer that is
-/// full is replaced by a larger one. What is put into it grows in every step, but its size does not.
-fn leaps(analysis: &Analysis<'_>, merged: &Merged, holder: &analysis::Holder) -> bool {
-    let Some(&place) = holder.path.last() else { return false };
-    let below: u64 = merged.below(place).iter().map(|&below| merged.place(below).bytes).sum();
-    let own = merged.place(place).bytes - below;
-    let size = analysis.snapshot().node(merged.place(place).largest).self_size();
-    merged.place(place).is_one && own > below && own < size && own * 3 >= size
-}
-
 /// Whether the heap shrank in a step.
 fn shrank(bytes: &[u64]) -> bool {
-    bytes.windows(2).any(|pair| pair[1] < pair[0] - pair[0] / 100 * LEAST)
+    bytes.windows(2).any(|pair| pair[1] < pair[0] - pair[0] / LEAST[0])
 }
 
 /// The differences of the growth since each file: that of each step.
@@ -367,8 +375,25 @@ fn differences(mut since: Vec<u64>) -> Vec<u64> {
     since.windows(2).map(|pair| pair[0].saturating_sub(pair[1])).collect()
 }
 
-/// A merged tree of growth, and by place: the bytes of each step from file to file.
-type Grown = (Merged, HashMap<u32, Vec<u64>>);
+/// What grew until the last file.
+struct Grown {
+    /// Merged trees of the growth: by ids, of that since the first file; or of that since each.
+    trees: Vec<Merged>,
+    /// By ids, and by place: the bytes of each step from file to file.
+    steps: Vec<Vec<u64>>,
+}
+
+impl Grown {
+    /// By step from file to file: the bytes by which a place grew.
+    fn steps(&self, place: u32) -> Vec<u64> {
+        let first = &self.trees[0];
+        let since = |tree: &Merged| tree.same(first, place).map_or(0, |same| tree.place(same).bytes);
+        match self.steps.get(place as usize) {
+            Some(steps) => steps.clone(),
+            None => differences(self.trees.iter().map(since).collect()),
+        }
+    }
+}
 
 /// What objects are new since the first file, and what replaces none.
 fn growth_by_id(files: &[File], end: &File, analysis: &Analysis<'_>, names: &Names) -> Result<Grown, OutOfMemory> {
@@ -399,22 +424,19 @@ fn growth_by_id(files: &[File], end: &File, analysis: &Analysis<'_>, names: &Nam
         above.iter_mut().zip(&own).for_each(|(above, own)| *above += own);
         sums[place] = own;
     }
-    Ok((merged, (0..).zip(sums.into_iter().map(differences)).collect()))
+    Ok(Grown {
+        trees: vec![merged],
+        steps: sums.into_iter().map(differences).collect(),
+    })
 }
 
-/// The places that have more bytes than in the first file. Only those that hold `least` bytes have
-/// steps.
-fn growth_by_path(files: &[File], end: &File, least: u64) -> Result<Grown, OutOfMemory> {
-    let since = files.iter().map(|file| end.merged.since(&file.merged));
-    let since = since.collect::<Result<Vec<_>, _>>()?;
-    let steps = |place: u32| {
-        let of = |tree: &Merged| tree.same(&since[0], place).map_or(0, |same| tree.place(same).bytes);
-        differences(since.iter().map(of).collect())
-    };
-    let holders = since[0].holders(least);
-    let places = holders.iter().filter_map(|holder| holder.path.last());
-    let steps = places.map(|&place| (place, steps(place))).collect();
-    Ok((since.into_iter().next().expect("a first file"), steps))
+/// The places that have more bytes than in earlier files.
+fn growth_by_path(files: &[File], end: &File) -> Result<Grown, OutOfMemory> {
+    let trees = files.iter().map(|file| end.merged.since(&file.merged));
+    Ok(Grown {
+        trees: trees.collect::<Result<_, _>>()?,
+        steps: Vec::new(),
+    })
 }
 
 /// What is kept of a file.
@@ -434,6 +456,7 @@ fn file<'s>(path: &Path, snapshot: &'s Snapshot, classes: &mut Classes) -> Resul
         classes: vec![Count::default(); classes.names.len()],
         objects: Vec::new(),
         merged: Merged::of(&analysis, &names).map_err(|error| failed(error.into()))?,
+        main: None,
     };
     let by_id = snapshot.has_stable_ids();
     for node in snapshot.nodes() {
@@ -442,6 +465,10 @@ fn file<'s>(path: &Path, snapshot: &'s Snapshot, classes: &mut Classes) -> Resul
             continue;
         };
         let class = numbers[named(&analysis, &names, node.ordinal()) as usize];
+        if node.type_name() == "class" && node.name() == LAUNCHER {
+            let main = node.edges().find(|edge| edge.name_text() == "appClass");
+            file.main = main.map(|main| main.target().name().into_owned());
+        }
         let own = &mut file.classes[class as usize];
         own.objects += 1;
         own.bytes += node.self_size();
@@ -571,7 +598,8 @@ fn is_same_heap(before: &File, after: &File) -> bool {
     shared > 0 && same * 100 > shared * SAME && shared * 100 > least * SHARED
 }
 
-/// Whether two heaps of JVMs have few of the programs' own classes in common.
+/// Whether two heaps of JVMs are of programs with different main classes, or with half of the own classes
+/// of the one that has fewer, or more, missing in the other.
 fn is_other_program(one: &File, other: &File, classes: &Classes) -> bool {
     let is_own = |name: &str| name.strip_prefix("class ").is_some_and(|name| rank(name) == Rank::Own);
     let has = |file: &File, class: usize| file.classes.get(class).is_some_and(|own| own.objects > 0);
@@ -582,7 +610,8 @@ fn is_other_program(one: &File, other: &File, classes: &Classes) -> bool {
         of_other += usize::from(in_other);
         shared += usize::from(in_one && in_other);
     }
-    shared * 100 < of_one.min(of_other) * SHARED
+    let mains = one.main.as_ref().zip(other.main.as_ref());
+    mains.is_some_and(|(one, other)| one != other) || shared * 2 <= of_one.min(of_other) && of_one.min(of_other) > 0
 }
 
 /// The growth of each class from the ids of its objects, most new bytes first.
@@ -673,8 +702,9 @@ fn text(report: &Report, arguments: &Arguments) -> String {
         for line in whole(report) {
             let _ = writeln!(out, "{}", fit(&line));
         }
-        let file = again(last, arguments.exe.as_deref());
-        let _ = writeln!(out, "next: gclab heap analyse {file} --path-to {}", first.held.id);
+        if let Some(file) = again(last, arguments.exe.as_deref()) {
+            let _ = writeln!(out, "next: gclab heap analyse {file} --path-to {}", first.held.id);
+        }
         let _ = writeln!(out, "\n{:>10} {:>6}  what holds the new objects", "new bytes", "%");
         for holder in &report.holders {
             for line in lines(&holder.held, all) {
@@ -699,33 +729,28 @@ fn headline(report: &Report) -> String {
     let last = bytes
         .windows(2)
         .last()
-        .is_some_and(|pair| pair[1] > pair[0] + pair[0] / 100 * LEAST);
+        .is_some_and(|pair| pair[1] > pair[0] + pair[0] / LEAST[0]);
     let grew = last && *growth > (bytes[0] / 100 * GREW) as i64;
-    let Some(first @ Holder { held, steps }) = report.holders.first() else {
+    let Some(Holder { held, steps }) = report.holders.first() else {
         let most = report.classes.first();
-        let class = most.map_or_else(String::new, |class| format!("; mostly {}", short(&class.name, true)));
+        let class = most.map_or_else(String::new, |class| format!("; mostly {}", short(&class.name, 1)));
         return match grew {
             true => format!("The heap grew by {whole}, but no holder was found{class}"),
-            false => format!("No leak: {}; nothing holds {LEAST} % more than before", sizes(report)),
+            false if bytes.len() == 2 => format!("No leak: {}; nothing holds 1 % more than before", sizes(report)),
+            false => format!("No leak: {}; no holder grew in every step", sizes(report)),
         };
     };
     let own = size(held.bytes);
     let before = match report.leak {
         true if (held.bytes as i64) < growth / 4 * 3 => format!("The heap grew by {whole}; {own} of it: "),
-        true if !first.is_steady() => {
-            let grew = steps.iter().filter(|&&step| step > 0).count();
-            format!("{own} new, in {grew} of {} steps: ", steps.len())
-        }
         true if report.files.len() == 2 => format!("{own} new: "),
         true => {
             let rate = size(held.bytes / (report.files.len() - 1) as u64);
             format!("{own} new, {rate} a step: ")
         }
-        false if shrank(bytes) => {
-            format!("No leak: it grew by {whole}, but not in every step; {own}: ")
-        }
-        false if last => format!("{own} new, but not in every step: "),
-        false => format!("No leak: it grew by {whole}, and no longer; {own}: "),
+        false if !has_grown_last(steps) => format!("No leak: {own} new, little in the last step: "),
+        false if shrank(bytes) => format!("No leak: {own} new, but not in every step: "),
+        false => format!("{own} new, but not in every step: "),
     };
     holders::answer(&before, held)
 }

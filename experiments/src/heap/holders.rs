@@ -2,7 +2,7 @@
 
 use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{
-    Analysis, ClassFigures, ClassHolding, Holder, Merged, Names, Rank, Referrers, Sum, is_scope, rank,
+    Analysis, ClassFigures, ClassHolding, Holder, Merged, Names, Rank, Referrers, Sum, is_entry, is_scope, rank,
 };
 use serde::Serialize;
 
@@ -14,6 +14,9 @@ pub(super) const SUSPECT: u64 = 5;
 const SUSPECTS: usize = 5;
 /// The most kinds of objects that are shown below a holder.
 const PARTS: usize = 3;
+/// How many times as large as objects of the program's own class what lies beside them, such as values
+/// beside keys, is still named after them.
+const KEYS: u64 = 4;
 /// The steps of a longer path that are shown at each end.
 const SHOWN: usize = 4;
 /// The smallest part of a holder that is shown, in percent.
@@ -35,7 +38,9 @@ const OWN_ROOTS: [&str; 6] = [
 const THREAD_LOCAL: &str = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 
 /// How little an answer can say.
-const TIGHTEST: u32 = 3;
+const TIGHTEST: u32 = 4;
+/// The name of a function without one, of which its place tells more.
+const ANONYMOUS: &str = "anonymous";
 /// The columns of a path's first step.
 const FIRST: usize = COLUMNS - 19;
 
@@ -112,7 +117,7 @@ pub(super) fn all_held(analysis: &Analysis<'_>, merged: &Merged, holders: &[Hold
     let first = |holder: &Holder| merged.place(holder.path[anchor(merged, &holder.path)]).largest;
     let chains = holders
         .iter()
-        .filter_map(|holder| Some(chain(merged, *holder.path.last()?)));
+        .filter_map(|holder| Some(known(merged, *holder.path.last()?)));
     let places = holders
         .iter()
         .flat_map(|holder| holder.path.iter().copied())
@@ -157,10 +162,9 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
         words.pop();
     }
     let is_list = !is_one && merged.place(last).is_list && analysis.retained(node) > holder.bytes / 2;
-    let is_several = !is_one && !is_list && rank(merged.class(last)) == Rank::Library;
-    if is_several {
-        let chain = chain(merged, last);
-        for &place in chain[..own_of(merged, &chain)].iter().skip(1) {
+    if !is_one && !is_list {
+        let known = known(merged, last);
+        for &place in known[..known.len() - 1].iter().skip(1) {
             let of = variable(analysis, merged, referrers, place);
             words.extend(step_word(merged, place).map(|word| word + &of));
         }
@@ -172,6 +176,11 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
     let shown = parts
         .into_iter()
         .filter(|&part| percent(merged.place(part).bytes, holder.bytes) >= LEAST);
+    let mut parts: Vec<Part> = shown.take(PARTS).map(|part| part_of(merged, part)).collect();
+    let is_own = |part: &Part| rank(&part.name) == Rank::Own && part.bytes >= parts[0].bytes / KEYS;
+    if let Some(own) = parts.iter().position(is_own) {
+        parts[..=own].rotate_right(1);
+    }
     let by = match is_one {
         true => None,
         false if text.is_empty() => Some(ways_from_root(analysis, referrers, node)),
@@ -183,10 +192,7 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
         name: merged.class(first).to_owned(),
         path: words.join(" > "),
         bytes: holder.bytes,
-        parts: shown
-            .take(PARTS)
-            .map(|part| part_of(merged, part, is_several || is_one && !is_plain_list(merged, part)))
-            .collect(),
+        parts,
         by,
         way: way
             .strip_suffix(merged.class(first))
@@ -339,18 +345,49 @@ fn next(merged: &Merged, place: u32) -> Option<u32> {
 }
 
 /// A place, and the way from it to most of its bytes.
-fn chain(merged: &Merged, place: u32) -> Vec<u32> {
+fn chain(merged: &Merged, place: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(place), |&at| next(merged, at))
-        .take(STEPS)
-        .collect()
 }
 
-/// Which place of a chain a reader knows: the first of the program's own class, or the value of a
-/// thread's variable; the first of all if there is none.
-fn own_of(merged: &Merged, chain: &[u32]) -> usize {
-    let is_value = |at: usize| at > 0 && merged.class(chain[at - 1]) == THREAD_LOCAL;
-    let is_own = |at: usize| rank(merged.class(chain[at])) == Rank::Own;
-    (0..chain.len()).find(|&at| is_value(at) || is_own(at)).unwrap_or(0)
+/// The places from one to that which a reader knows: the first of the program's own class on the way
+/// to most of its bytes; or if most are those of collections, which is on no way, the first of such a
+/// class behind most of its objects; or else the contents of the innermost collection.
+fn known(merged: &Merged, place: u32) -> Vec<u32> {
+    let mut chain: Vec<u32> = chain(merged, place).collect();
+    let own = chain.iter().position(|&at| rank(merged.class(at)) == Rank::Own);
+    let bytes = |at: u32| merged.place(at).bytes;
+    let is_plain = |at: u32| merged.class(at).starts_with('{');
+    let entry = chain[..chain.len() - 1]
+        .iter()
+        .rposition(|&at| is_entry(merged.class(at)));
+    let value = entry.map_or(0, |entry| entry + 1);
+    let end = match own {
+        _ if merged.place(place).is_list && (is_plain(place) || merged.class(place) == "Object") => 0,
+        Some(own) => own,
+        None if is_plain(place) || bytes(chain[chain.len() - 1]) > bytes(place) / 2 => value,
+        None => {
+            let (mut best, mut open) = (None, vec![place]);
+            while let Some(at) = open.pop() {
+                match rank(merged.class(at)) == Rank::Own || is_plain(at) {
+                    false => open.extend(merged.below(at)),
+                    true if merged.place(at).count >= merged.place(place).count / 2 => {
+                        best = best.max(Some((bytes(at), at)));
+                    }
+                    true => {}
+                }
+            }
+            if let Some((_, best)) = best {
+                let above = std::iter::successors(Some(best), |&at| Some(merged.place(at).above));
+                chain = above.take_while(|&at| at != place).chain([place]).collect();
+                chain.reverse();
+                chain.len()
+            } else {
+                value
+            }
+        }
+    };
+    chain.truncate(end + 1);
+    chain
 }
 
 /// The variable that a place is the value of, for one thread.
@@ -370,12 +407,6 @@ fn variable(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>,
     })
 }
 
-/// Whether a place is a list of plain objects, of which the list is what to know.
-fn is_plain_list(merged: &Merged, place: u32) -> bool {
-    let class = merged.class(place);
-    merged.place(place).is_list && (class.starts_with('{') || class == "Object")
-}
-
 /// The parts of a holder, most bytes first, with what is in tables in their place.
 fn parts_of(merged: &Merged, parts: &[u32]) -> Vec<u32> {
     let inside = |&part: &u32| match merged.below(part) {
@@ -387,16 +418,15 @@ fn parts_of(merged: &Merged, parts: &[u32]) -> Vec<u32> {
     parts
 }
 
-/// A part of a holder: with `behind`, the objects of the program's own class behind those of
-/// libraries.
-fn part_of(merged: &Merged, place: u32, behind: bool) -> Part {
-    let chain = chain(merged, place);
-    let own = if behind { own_of(merged, &chain) } else { 0 };
-    let words = chain[own + 1..].iter().filter_map(|&at| step_word(merged, at));
+/// A part of a holder: the objects that a reader knows.
+fn part_of(merged: &Merged, place: u32) -> Part {
+    let known = *known(merged, place).last().unwrap_or(&place);
+    let below = chain(merged, known).skip(1).take(STEPS - 1);
+    let words = below.filter_map(|at| step_word(merged, at));
     let words: Vec<String> = words.filter(|word| !INNER.contains(&word.as_str())).collect();
-    let part = merged.place(chain[own]);
+    let part = merged.place(known);
     Part {
-        name: merged.class(chain[own]).to_owned(),
+        name: merged.class(known).to_owned(),
         count: part.count,
         bytes: part.bytes,
         path: words.join(" > "),
@@ -542,11 +572,13 @@ pub(super) fn merged(analysis: &Analysis<'_>) -> Result<Merged, OutOfMemory> {
     Merged::of(analysis, &Names::of(analysis.snapshot(), analysis.classes())?)
 }
 
-/// A class as the first line of an answer names it: without the place of a function, which is below,
-/// and without the package of a class of libraries, or if room is tight of any.
-pub(super) fn short(class: &str, is_tight: bool) -> String {
+/// A class as the first line of an answer names it: without the package of a class of libraries. The
+/// tighter the room, the less is said: first packages and the class around its own are left out, and
+/// then the place of a function that has a name.
+pub(super) fn short(class: &str, tight: u32) -> String {
     let class = match class.rsplit_once(' ') {
-        Some((function, place)) if is_place(place) => function,
+        Some((function, place)) if is_place(place) && tight > 2 && !function.ends_with(ANONYMOUS) => function,
+        Some((_, place)) if is_place(place) => return class.to_owned(),
         _ => class,
     };
     let (kind, name) = match class.split_once(' ') {
@@ -554,20 +586,21 @@ pub(super) fn short(class: &str, is_tight: bool) -> String {
         _ => (String::new(), class),
     };
     let is_library = rank(name) == Rank::Library;
-    let name = match is_tight || is_library {
+    let name = match tight > 0 || is_library {
         true => without_package(name),
         false => name,
     };
     // The class around it.
     let name = match name.split_once('$') {
-        Some((_, own)) if is_tight && !is_library && own.starts_with(char::is_alphabetic) => own,
+        Some((_, own)) if tight > 0 && !is_library && own.starts_with(char::is_alphabetic) => own,
+        Some((_, own)) if tight >= TIGHTEST => own.rsplit('$').next().unwrap_or(own),
         _ => name,
     };
     kind + name
 }
 
 /// The name of a class without its package.
-fn without_package(name: &str) -> &str {
+pub(super) fn without_package(name: &str) -> &str {
     let is_package = |text: &str| {
         text.chars()
             .all(|letter| letter.is_alphanumeric() || "._$".contains(letter))
@@ -598,34 +631,40 @@ pub(super) fn answer(before: &str, held: &Held) -> String {
 }
 
 /// What hangs from a holder. The tighter the room, the less is said: first its text and packages are
-/// left out, then its id, which the next command has, and then the class around its own.
+/// left out, then its id, which the next command has, or the places of functions, which are below, and
+/// then both.
 fn holding(held: &Held, tight: u32) -> String {
-    let name = short(&held.name, tight > 0);
-    let of = |part: &Part| format!("{} {}", number(part.count), short(&part.name, tight > 0));
+    let name = short(&held.name, tight);
+    let id = match tight {
+        2 | TIGHTEST => String::new(),
+        _ => format!(" @{}", held.id),
+    };
+    let of = |part: &Part| format!("{} {}", number(part.count), short(&part.name, tight));
     let ends = held.path.split_once(" > ").zip(held.path.rsplit_once(" > "));
+    let named = |path: &str| {
+        let path = path.replacen(&held.name, &name, 1);
+        path.replacen(&format!(" @{}", held.id), &id, 1)
+    };
     match (held.parts.first(), ends) {
         (Some(part), _) if held.is_one && part.name == held.name => {
             format!("a list of {} {name} from @{}", number(part.count + 1), held.id)
         }
         (Some(part), _) if held.is_one => {
             let label = if tight == 0 { &held.label } else { "" };
-            let id = if tight < 2 {
-                format!(" @{}", held.id)
-            } else {
-                String::new()
-            };
-            let own = name
-                .rsplit_once('$')
-                .filter(|(_, own)| own.starts_with(char::is_alphabetic));
-            let name = own.filter(|_| tight > 2).map_or(&*name, |(_, own)| own);
             format!("{}{name}{id}{label} holds {}", held.way, of(part))
         }
-        (Some(part), _) if held.is_list => format!("a list of {} {name}", number(part.count)),
+        (Some(part), _) if held.is_list => format!("a list of {}", of(part)),
         (Some(part), _) if part.name == held.name => of(part),
-        (Some(part), _) => format!("{} {name} hold {}", number(held.count), of(part)),
-        (None, Some(((first, _), (before, last)))) if tight > 0 && before != first => {
-            format!("{} > … > {last}", first.replacen(&held.name, &name, 1))
+        (Some(part), ends) => {
+            let way = ends.map_or("", |((_, further), _)| further.split(' ').next().unwrap_or_default());
+            match way.starts_with('.') && tight < TIGHTEST {
+                true => format!("{} by {name} > {way}", of(part)),
+                false => format!("{} by {name}", of(part)),
+            }
         }
-        (None, _) => held.path.replacen(&held.name, &name, 1),
+        (None, Some(((first, _), (before, last)))) if tight > 0 && before != first => {
+            format!("{} > … > {last}", named(first))
+        }
+        (None, _) => named(&held.path),
     }
 }

@@ -7,12 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use clap::Args as ClapArgs;
 use gclab_heap_traverse::analysis::Analysis;
+use gclab_results::shell_line;
 use gclab_snapshot::Node;
 use serde::Serialize;
 
 use super::arguments::{Extent, id};
+use super::holders::without_package;
 use super::json::{Object, Step, object, step};
-use super::words::{self, counted, fit, number, size};
+use super::words::{self, counted, field, fit, number, size};
 
 /// The part of its slots up to which a collection is mostly empty: a quarter.
 const FILLED: u64 = 4;
@@ -174,7 +176,10 @@ fn objects<'a>(analysis: &'a Analysis<'a>, name: &str, extent: Extent) -> Result
             found.push(ordinal);
         } else if is_function(node) {
             functions.push(ordinal);
-        } else if is_named(false, node.label_index()) || !is_class && is_named(false, node.name_index()) {
+        } else if is_named(false, node.label_index())
+            || !is_class && is_named(false, node.name_index())
+            || words::joined(node).is_some_and(|text| matches(name, &text))
+        {
             texts.push(ordinal);
         }
     }
@@ -188,10 +193,8 @@ fn objects<'a>(analysis: &'a Analysis<'a>, name: &str, extent: Extent) -> Result
     if found.is_empty() {
         let least = extent
             .above
-            .map_or_else(String::new, |_| format!(" that retains {}", size(least)));
-        return Err(format!(
-            "no object has the class, name or text `{name}`{least}; `*` stands for any text"
-        ));
+            .map_or_else(String::new, |_| format!(" and retains {}", size(least)));
+        return Err(format!("no object is called `{name}`{least}; `*` stands for any text"));
     }
     let self_size = found
         .iter()
@@ -235,12 +238,6 @@ fn about<'a>(analysis: &'a Analysis<'a>, id: u64, extent: Extent) -> Result<Answ
     })
 }
 
-/// The object in a field.
-fn field<'s>(node: Node<'s>, name: &str) -> Option<Node<'s>> {
-    let mut edges = node.edges();
-    edges.find(|edge| edge.name_text() == name).map(|edge| edge.target())
-}
-
 fn strings<'a>(analysis: &'a Analysis<'a>, top: usize) -> Result<Answer<'a>, String> {
     // By string of the file, and size: the strings with that text, their bytes, and one of them with
     // its bytes. V8 cuts texts, so those of two sizes are two.
@@ -264,9 +261,7 @@ fn strings<'a>(analysis: &'a Analysis<'a>, top: usize) -> Result<Answer<'a>, Str
         own.1 += bytes;
     }
     if equal.is_empty() {
-        return Err(
-            "no strings are known in this heap: only V8's snapshots and a JVM's dumps have their texts".to_owned(),
-        );
+        return Err("only V8's snapshots and a JVM's dumps have the texts of strings".to_owned());
     }
     let mut found: Vec<_> = equal.into_iter().filter(|(_, own)| own.0 > 1).collect();
     let wasted = found.iter().map(|(_, own)| own.1 - own.3).sum();
@@ -354,8 +349,9 @@ fn collections<'a>(analysis: &'a Analysis<'a>, top: usize) -> Result<Answer<'a>,
 }
 
 /// An answer in words: the first line says it.
-pub(super) fn text(file: &str, analysis: &Analysis<'_>, answer: &Answer<'_>, top: usize) -> String {
+pub(super) fn text(file: Option<&str>, analysis: &Analysis<'_>, answer: &Answer<'_>, top: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
+    let next = |words: String| file.map(|file| format!("next: gclab heap analyse {file} {words}"));
     let shown = |node: Node<'_>| words::object(analysis, node.ordinal());
     match answer {
         Answer::Objects {
@@ -369,7 +365,7 @@ pub(super) fn text(file: &str, analysis: &Analysis<'_>, answer: &Answer<'_>, top
                 size(*self_size)
             ));
             if let Some(first) = objects.first() {
-                lines.push(format!("next: gclab heap analyse {file} --about {}", first.id));
+                lines.extend(next(format!("--about {}", first.id)));
             }
             lines.push(format!("\n{:>10} {:>10}  object", "retained", "itself"));
             lines.extend(objects.iter().map(|object| {
@@ -386,7 +382,7 @@ pub(super) fn text(file: &str, analysis: &Analysis<'_>, answer: &Answer<'_>, top
         } => {
             let (retained, own) = (size(object.retained_size), size(object.self_size));
             lines.push(format!("{retained} retained, {own} itself: {}", shown(object.name.0)));
-            lines.push(format!("next: gclab heap analyse {file} --path-to {}", object.id));
+            lines.extend(next(format!("--path-to {}", object.id)));
             let part = |steps: &[Step<'_>], show: &dyn Fn(&str, String) -> String| -> Vec<String> {
                 let rows = steps.iter().take(top).map(|step| {
                     let edge = step.edge.as_ref().map(|edge| edge.name.0);
@@ -422,7 +418,7 @@ pub(super) fn text(file: &str, analysis: &Analysis<'_>, answer: &Answer<'_>, top
                 _ => format!("{} wasted by duplicate strings", size(*wasted)),
             });
             if let Some(first) = strings.first() {
-                lines.push(format!("next: gclab heap analyse {file} --about {}", first.id));
+                lines.extend(next(format!("--about {}", first.id)));
                 lines.push(format!("\n{:>10} {:>10}  text", "wasted", "strings"));
             }
             lines.extend(strings.iter().map(|equal| {
@@ -440,7 +436,8 @@ pub(super) fn text(file: &str, analysis: &Analysis<'_>, answer: &Answer<'_>, top
                 _ => format!("{} wasted by mostly empty collections", size(*wasted)),
             });
             if let Some(first) = collections.first() {
-                lines.push(format!("next: gclab heap analyse {file} --objects '{}'", first.name));
+                let class = [without_package(&first.name).to_owned()];
+                lines.extend(next(format!("--objects {}", shell_line(&class))));
                 let heads = ["wasted", "all", "empty", "mostly", "full"];
                 let [wasted, all, empty, mostly, full] = heads;
                 lines.push(format!(

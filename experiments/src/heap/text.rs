@@ -18,7 +18,7 @@ const STEPS: usize = 60;
 /// # Errors
 /// If there is not enough memory for the lists of objects and classes.
 pub(super) fn text(
-    file: &str,
+    file: Option<&str>,
     analysis: &Analysis<'_>,
     wanted: Extent,
     path: Option<&[u32]>,
@@ -36,11 +36,11 @@ pub(super) fn text(
 }
 
 /// The answer: what holds most, and what the rest is.
-fn suspects(out: &mut String, file: &str, analysis: &Analysis<'_>, found: &Findings, more: bool) {
+fn suspects(out: &mut String, file: Option<&str>, analysis: &Analysis<'_>, found: &Findings, more: bool) {
     let (all, suspects) = (analysis.reached_size(), &found.suspects);
     line(out, &headline(analysis, suspects));
     head(out, analysis, &found.types);
-    if let Some(first) = suspects.first().filter(|_| more) {
+    if let (Some(first), Some(file)) = (suspects.first().filter(|_| more), file) {
         out.push_str(&format!("next: gclab heap analyse {file} --path-to {}\n", first.id));
     }
     line(out, &format!("\n{:>10} {:>6}  what holds it", "retained", "%"));

@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use gclab_core::stats::render::commas;
 use gclab_heap_traverse::analysis::Analysis;
 use gclab_results::printable;
-use gclab_snapshot::{Edge, EdgeName};
+use gclab_snapshot::{Edge, EdgeName, Node};
 
 /// The most letters of a name that are shown.
 pub(super) const NAME: usize = 60;
+/// The most parts of a string that are joined.
+const PIECES: usize = 1000;
 
 /// Bytes, with three significant digits: `5.68 MB`.
 pub(crate) fn size(bytes: u64) -> String {
@@ -112,9 +114,36 @@ pub(super) fn object(analysis: &Analysis<'_>, node: u32) -> String {
     format!("{} @{id}{}", class(analysis, node), label(analysis, node))
 }
 
+/// The object in a field.
+pub(super) fn field<'s>(node: Node<'s>, name: &str) -> Option<Node<'s>> {
+    let mut edges = node.edges();
+    edges.find(|edge| edge.name_text() == name).map(|edge| edge.target())
+}
+
+/// The text of a string that V8 has in two parts; of one in very many, its end.
+pub(super) fn joined(node: Node<'_>) -> Option<String> {
+    let is_joined = |node: Node<'_>| node.type_name() == "concatenated string";
+    let (mut texts, mut open) = (Vec::new(), vec![node]);
+    while let Some(node) = open.pop() {
+        match is_joined(node) {
+            true if texts.len() + open.len() < PIECES => {
+                open.extend(["first", "second"].iter().filter_map(|part| field(node, part)));
+            }
+            true => {
+                texts.push(Cow::Borrowed("…"));
+                break;
+            }
+            false => texts.push(node.name()),
+        }
+    }
+    texts.reverse();
+    is_joined(node).then(|| texts.concat())
+}
+
 /// The text by which people recognise a node, after its id.
 pub(super) fn label(analysis: &Analysis<'_>, node: u32) -> String {
-    let label = analysis.snapshot().node(node).label();
+    let node = analysis.snapshot().node(node);
+    let label = node.label().or_else(|| joined(node).map(Cow::Owned));
     label.map_or_else(String::new, |label| format!(" \"{}\"", cut(&label)))
 }
 

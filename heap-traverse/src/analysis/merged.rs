@@ -13,8 +13,8 @@
 //!
 //! A tree keeps its texts, so trees of two files can be compared.
 
-use super::names::{is_container, text};
-use super::{Analysis, Names};
+use super::names::{is_container, is_entry, text};
+use super::{Analysis, Names, Rank, rank};
 use crate::fetch::fetch;
 use crate::graph::{NONE, ROOT};
 use crate::memory::{OutOfMemory, filled, push};
@@ -30,8 +30,8 @@ const NAMED: u32 = 8;
 const AHEAD: usize = 4;
 /// Limit on the classes that alternate in a list.
 const PERIOD: usize = 4;
-/// How many containers of one class, such as plain objects, or single objects of any class, each
-/// inside the one before, make a list.
+/// How many objects of one class of a library, such as plain objects, or single objects of any class,
+/// each inside the one before, make a list.
 const LIST: u32 = 32;
 /// The way of a reference whose name says nothing.
 const ANY: &str = "[*]";
@@ -53,7 +53,8 @@ pub struct Place {
     is_apart: bool,
     /// The weight of its objects and of all below.
     pub bytes: u64,
-    /// The object with the most weight, and its weight. In a tree of growth: that of the later file.
+    /// The object with the most weight, and its weight. In a tree of growth: that of the later file,
+    /// and of its weight the part by which the place grew.
     pub largest: u32,
     heaviest: u64,
 }
@@ -118,10 +119,10 @@ impl Siblings {
 }
 
 /// The place of a chain that continues with an object below `above`: that place if of its class, or
-/// one some steps up of its class and way, since lists may alternate between classes. A container is
-/// always the same way from the one before.
-fn chain(places: &[Place], above: u32, way: u32, class: u32, is_container: bool) -> Option<u32> {
-    let up = std::iter::successors(Some(above), |&at| Some(places[at as usize].above)).take(PERIOD);
+/// one up to `period` steps up of its class and way, since lists may alternate between classes. A
+/// container is always the same way from the one before.
+fn chain(places: &[Place], above: u32, way: u32, class: u32, is_container: bool, period: usize) -> Option<u32> {
+    let up = std::iter::successors(Some(above), |&at| Some(places[at as usize].above)).take(period);
     let mut up = up.take_while(|&at| at != 0);
     up.find(|&at| {
         let own = &places[at as usize];
@@ -129,12 +130,8 @@ fn chain(places: &[Place], above: u32, way: u32, class: u32, is_container: bool)
     })
 }
 
-/// By node: the number of containers of one name in the longest chain through it. 0 for others.
-fn chains(
-    analysis: &Analysis<'_>,
-    is_container: &[bool],
-    name_of: impl Fn(u32) -> u32,
-) -> Result<Vec<u32>, OutOfMemory> {
+/// By node: the number of objects of one name in the longest chain through it. 0 for the program's own.
+fn chains(analysis: &Analysis<'_>, is_own: &[bool], name_of: impl Fn(u32) -> u32) -> Result<Vec<u32>, OutOfMemory> {
     let mut longest = filled(0, analysis.snapshot().node_count() as usize)?;
     let before = |node: u32| {
         let name = name_of(node);
@@ -142,16 +139,11 @@ fn chains(
         up.find(|&at| name_of(at) == name)
     };
     let reached = analysis.dominators.reached();
-    let containers = || {
-        reached
-            .iter()
-            .copied()
-            .filter(|&node| is_container[name_of(node) as usize])
-    };
-    for node in containers() {
+    let others = || reached.iter().copied().filter(|&node| !is_own[name_of(node) as usize]);
+    for node in others() {
         longest[node as usize] = before(node).map_or(0, |before| longest[before as usize]) + 1;
     }
-    for node in containers().rev() {
+    for node in others().rev() {
         if let Some(before) = before(node) {
             longest[before as usize] = longest[before as usize].max(longest[node as usize]);
         }
@@ -213,7 +205,9 @@ impl Merged {
         let name_of = |node: u32| names.number(of_node[node as usize]);
         let (any, none) = (texts.number(ANY)?, texts.number("")?);
         let is_container: Vec<bool> = names.all().iter().map(|name| is_container(name)).collect();
-        let chains = chains(analysis, &is_container, name_of)?;
+        let is_own: Vec<bool> = names.all().iter().map(|name| rank(name) == Rank::Own).collect();
+        let is_entry: Vec<bool> = names.all().iter().map(|name| is_entry(name)).collect();
+        let chains = chains(analysis, &is_own, name_of)?;
         let mut places = vec![Place {
             above: 0,
             way: none,
@@ -307,14 +301,19 @@ impl Merged {
                 }
                 let class = name_of(child);
                 let unnamed = if analysis.is_synthetic(node) { none } else { any };
-                let way = named.unwrap_or(unnamed);
+                // A list's first entry is like the others.
+                let way = named.filter(|_| !is_entry[class as usize]).unwrap_or(unnamed);
                 let siblings = if above == 0 { &top } else { &counts }[class as usize];
                 let is_apart =
                     siblings.count > 1 && siblings.largest.1 == child && siblings.largest.0 > siblings.weight / 2;
                 let is_container = is_container[class as usize];
-                let is_chain = !is_container || chains[child as usize] >= LIST;
-                let chain = is_chain.then(|| chain(&places, above, way, class, is_container));
-                let place = if let Some(place) = chain.flatten() {
+                // A map inside a map is not a list, but a map's entry directly inside another is.
+                let period = match is_own[class as usize] || chains[child as usize] >= LIST {
+                    true => PERIOD,
+                    false => usize::from(!is_container),
+                };
+                let chain = chain(&places, above, way, class, is_container, period);
+                let place = if let Some(place) = chain {
                     places[place as usize].is_list = true;
                     place
                 } else {
@@ -411,12 +410,14 @@ impl Merged {
             let own = self.place(place);
             let count = if more > 0 { more } else { own.count };
             let above = number[above];
+            let part = bytes as f64 / own.bytes.max(1) as f64;
             push(
                 &mut grown.places,
                 Place {
                     above,
                     bytes,
                     count,
+                    heaviest: (own.heaviest as f64 * part) as u64,
                     ..own
                 },
             )?;

@@ -17,7 +17,7 @@ mod strings;
 
 pub use classes::{ClassFigures, ClassHolding, Classes};
 pub use merged::{Holder, Merged, Place};
-pub use names::{Named, Names, Rank, Sum, is_scope, rank};
+pub use names::{Named, Names, Rank, Sum, is_entry, is_scope, rank};
 
 use crate::dominators::Dominators;
 use crate::graph::{Graph, GraphError, NONE, ROOT, ShortestPaths};

@@ -38,9 +38,11 @@ const CONTAINERS: [&str; 12] = [
 ];
 /// The variables of a function that closures use: of one that is known, and of another.
 const SCOPES: [&str; 2] = ["scope of ", "system / Context"];
+/// What V8's names of its own objects begin with.
+const INTERNAL: &str = "system / ";
 /// The beginnings of names of such classes: of V8, of the JDK, and of GHC's own packages.
 const LIBRARIES: [&str; 22] = [
-    "system / ",
+    INTERNAL,
     "blink::",
     "java.",
     "javax.",
@@ -63,9 +65,9 @@ const LIBRARIES: [&str; 22] = [
     "ARR_WORDS",
     "TSO",
 ];
-/// Such classes whose names may begin those of others: of JavaScript, and of timers and streams in
-/// Node.js.
-const BUILT_IN: [&str; 22] = [
+/// Such classes whose names may begin those of others: of JavaScript, and of timers, events and streams
+/// in Node.js.
+const BUILT_IN: [&str; 23] = [
     "ArrayBuffer",
     "SharedArrayBuffer",
     "DataView",
@@ -86,6 +88,7 @@ const BUILT_IN: [&str; 22] = [
     "Timeout",
     "Immediate",
     "TimersList",
+    "Listener",
     "ReadableState",
     "WritableState",
 ];
@@ -144,6 +147,9 @@ impl Names {
             let number = match node.type_name() {
                 kind @ ("class" | "CAF") => number_of(format!("{kind} {}", text()), &mut names.all)?,
                 _ if has_class_name(snapshot, node.ordinal()) => number_of(text().into_owned(), &mut names.all)?,
+                "hidden" if text().starts_with(INTERNAL) => {
+                    number_of(format!("({})", &text()[INTERNAL.len()..]), &mut names.all)?
+                }
                 // Names are texts of the program: there may be many, and long ones.
                 name => match of_type[kind] {
                     Some(number) => number,
@@ -180,6 +186,11 @@ pub(super) fn is_container(name: &str) -> bool {
     CONTAINERS.contains(&name) || is_scope(name) || name.ends_with("[]") || name.starts_with(['{', '('])
 }
 
+/// Whether objects of a class only link the contents of a collection, such as `HashMap$Node`.
+pub fn is_entry(name: &str) -> bool {
+    name.contains('$') && ["Node", "Entry"].iter().any(|end| name.ends_with(end)) && rank(name) == Rank::Library
+}
+
 /// Whether objects of a class are the variables of a function.
 pub fn is_scope(name: &str) -> bool {
     SCOPES.iter().any(|scope| name.starts_with(scope))
@@ -193,6 +204,7 @@ pub fn rank(name: &str) -> Rank {
     } else if is_container(name)
         || BUILT_IN.contains(&name)
         || LIBRARIES.iter().any(|library| name.starts_with(library))
+        || name.contains(" node:")
     {
         Rank::Library
     } else {

@@ -33,7 +33,7 @@ impl<'r> Cursor<'r> {
             return Err(cursor.input.error_at(
                 0,
                 Problem::Dump(format!(
-                    "not a JVM heap dump of version 1.0, 1.0.1, 1.0.2 or 1.0.3: it begins with {found:?}"
+                    "not a JVM heap dump, version 1.0 to 1.0.3: it begins with {found:?}"
                 )),
             ));
         }

@@ -9,7 +9,7 @@ use crate::hprof::cursor::Cursor;
 use crate::hprof::kinds::{
     CLASS, EDGE_TYPES, ELEMENT, NODE_TYPES, OBJECT, OBJECT_ARRAY, PRIMITIVE_ARRAY, SYNTHETIC, WEAK,
 };
-use crate::hprof::record::{Body, Bounds, Extent, Frame, Pass, ROOTS, Root, records};
+use crate::hprof::record::{Body, Bounds, CLASSES, Extent, Frame, Pass, ROOTS, Root, records};
 use crate::memory::{extend, insert, push};
 use crate::snapshot::Snapshot;
 
@@ -74,18 +74,23 @@ pub(super) fn gather(mut cursor: Cursor<'_>, asked: Option<u32>) -> Result<Gathe
         let asked = asked.unwrap_or_default();
         return Err(cursor.error_at(
             0,
-            format!("the file has {dumps} heap dumps, so there is none with number {asked}"),
+            format!("no heap dump {asked} in this file: expected a number from 1 to {dumps}"),
         ));
     }
     if asked.is_none() && dumps > 1 {
         gathered.extent.faults.push(format!(
-            "{dumps} heap dumps in this file: the last one is shown; --dump N shows another, from 1"
+            "{dumps} heap dumps, of which this is the last: --dump N shows another"
         ));
     }
     if gathered.roots.iter().all(Vec::is_empty) {
-        gathered.extent.faults.push(
-            "the heap dump has no roots, so nothing is reachable from one, and retained sizes are unknown".to_owned(),
-        );
+        let classes = gathered.classes.iter().map(|class| Root {
+            id: class.id,
+            thread: 0,
+            place: 0,
+        });
+        gathered.roots[CLASSES] = classes.collect();
+        let fault = "no roots: classes count as such, what only threads hold is unreachable";
+        gathered.extent.faults.push(fault.to_owned());
     }
     Ok(gathered)
 }

@@ -481,6 +481,8 @@ impl<'i> Linker<'i> {
                     (Basic::Object, "java.lang.ref.Reference", "referent") => {
                         Some(Field::Reference(name, layout.referent.unwrap_or(FIELD)))
                     }
+                    // The collector's list of references.
+                    (Basic::Object, "java.lang.ref.Reference", "discovered") => Some(Field::Reference(name, WEAK)),
                     (Basic::Object, DIRECT, "cleaner") => Some(Field::Cleaner(name)),
                     (Basic::Object, "java.nio.MappedByteBuffer", "fd") if is_direct => Some(Field::File(name)),
                     (Basic::Object, ..) => Some(Field::Reference(name, FIELD)),

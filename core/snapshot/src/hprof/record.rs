@@ -20,8 +20,9 @@ pub(super) const ROOTS: [(u8, &str, u64, u64); 9] = [
     (0x08, "(Threads)", 8, 0),
 ];
 
-/// The places in [`ROOTS`] of objects in threads' frames, and of threads.
+/// The places in [`ROOTS`] of objects in threads' frames, of classes, and of threads.
 pub(super) const LOCALS: [usize; 2] = [2, 3];
+pub(super) const CLASSES: usize = 5;
 pub(super) const THREADS: usize = 8;
 
 /// Android's kinds of GC roots, which count as unknown: interned strings, objects in finalisation,
@@ -214,9 +215,9 @@ pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass, bounds: Opti
         return Err(cursor.error_at(at, "no heap dump in this file, only other records".to_owned()));
     }
     match extent.bounds.cut {
-        Some(whole) => extent.faults.push(format!(
-            "the file is cut off after byte {whole}: the objects before that are shown; later ones are missing"
-        )),
+        Some(whole) => extent
+            .faults
+            .push(format!("cut off after byte {whole}: later objects are missing")),
         None if open => extent
             .faults
             .push("the end mark of the heap dump is missing".to_owned()),

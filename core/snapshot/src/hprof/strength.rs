@@ -131,7 +131,8 @@ fn pairs(snapshot: &Snapshot) -> Result<Vec<Pair>, Problem> {
     };
     let is_pair = |node: &crate::Node<'_>| node.type_index() == OBJECT && node.name_index() == Some(name);
     for node in snapshot.nodes().filter(is_pair) {
-        let key = node.edges().find(|edge| edge.type_index() == WEAK);
+        let is_key = |edge: &crate::Edge<'_>| edge.type_index() == WEAK && edge.name_text() != "discovered";
+        let key = node.edges().find(is_key);
         let value = node.edges().find(|edge| edge.name_text() == "value");
         if let (Some(key), Some(value)) = (key, value) {
             let pair = Pair {

@@ -305,6 +305,65 @@ fn heaps_of_different_programs_of_one_runtime_are_refused() {
     );
 }
 
+/// A JVM's dump of these classes, of which the first is the main one if it is told.
+fn classes(names: &[&str], is_told: bool) -> Vec<u8> {
+    let mut dump = b"JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\0".to_vec();
+    let mut record = |tag: u8, parts: &[&[u8]]| {
+        let whole = parts.concat();
+        dump.extend([&[tag, 0, 0, 0, 0], &(whole.len() as u32).to_be_bytes()[..], &whole].concat());
+    };
+    let mut entries: Vec<u8> = Vec::new();
+    let field = 99_u64.to_be_bytes();
+    record(1, &[&field, b"appClass"]);
+    let launcher = is_told.then_some("sun/launcher/LauncherHelper");
+    for (at, class) in (1_u64..).zip(names.iter().copied().chain(launcher)) {
+        let (id, name) = ((16 * at).to_be_bytes(), (100 + at).to_be_bytes());
+        record(1, &[&name, class.as_bytes()]);
+        record(2, &[&(at as u32).to_be_bytes(), &id, &[0; 4], &name]);
+        // The superclass, loader and others, the size, constants, static fields and fields.
+        entries.extend([&[0x20], &id[..], &[0; 4 + 6 * 8 + 4 + 2 + 2]].concat());
+        if Some(class) == launcher {
+            let end = entries.len() - 1;
+            entries[end] = 1;
+            entries.extend([&field[..], &[2], &16_u64.to_be_bytes()].concat());
+        }
+        entries.extend([0; 2]);
+    }
+    record(0x1c, &[&entries]);
+    record(0x2c, &[]);
+    dump
+}
+
+/// Any class that two small programs shared was enough to compare them.
+#[test]
+fn heaps_of_small_programs_with_few_classes_in_common_are_refused() {
+    let bench = Bench::new();
+    for (name, names, is_told) in [
+        ("one", &["One", "Session", "Dump"][..], false),
+        ("later", &["One", "Session", "Dump", "Task"], false),
+        ("other", &["Two", "Order", "Dump"], false),
+        ("main-one", &["One", "Dump", "Log", "Pool"], true),
+        ("main-two", &["Two", "Dump", "Log", "Pool"], true),
+    ] {
+        fs::write(bench.path().join(name), classes(names, is_told)).unwrap();
+    }
+    let refused = |files: [&str; 2]| {
+        let done = bench.gclab(&[&["heap", "diff"], &files[..]].concat());
+        let message = format!(
+            "{}: a heap of another program than {}: it has other classes\n",
+            files[1], files[0]
+        );
+        done.stderr.ends_with(&message)
+    };
+    let pairs = [
+        ["one", "later"],
+        ["one", "other"],
+        ["main-one", "main-two"],
+        ["main-one", "main-one"],
+    ];
+    assert_eq!(pairs.map(refused), [false, true, true, false]);
+}
+
 /// Our dumps renumber objects, so they are compared by class and path.
 #[test]
 fn heaps_without_stable_ids_are_compared_by_class_and_path() {

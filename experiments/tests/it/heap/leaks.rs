@@ -428,9 +428,13 @@ fn first_line(by_id: bool, rounds: impl IntoIterator<Item = impl Fn(&mut Heap)>)
 /// A buffer that is full is replaced by one of twice the size, and then has room.
 #[test]
 fn a_buffer_that_doubles_in_one_step_of_several_is_what_grew() {
-    for (by_id, sizes) in [true, false]
+    let cases = [
+        ([1, 2, 2], "No leak: 30.0 kB new, little in the last step: "),
+        ([1, 1, 2], "30.0 kB new, but not in every step: "),
+    ];
+    for (by_id, (sizes, start)) in [true, false]
         .into_iter()
-        .flat_map(|by_id| [[1, 2, 2], [1, 1, 2]].map(|sizes| (by_id, sizes)))
+        .flat_map(|by_id| cases.map(|case| (by_id, case)))
     {
         let double = |size: u64| {
             move |heap: &mut Heap| {
@@ -442,7 +446,7 @@ fn a_buffer_that_doubles_in_one_step_of_several_is_what_grew() {
             }
         };
         let line = first_line(by_id, sizes.map(double));
-        let is_told = line.starts_with("30.0 kB new, in 1 of 2 steps: .text Builder @");
+        let is_told = line.starts_with(&format!("{start}.text Builder"));
         assert!(
             is_told && line.ends_with(" > .value byte[]"),
             "by id {by_id}, {sizes:?}: {line}"
@@ -451,11 +455,93 @@ fn a_buffer_that_doubles_in_one_step_of_several_is_what_grew() {
 }
 
 #[test]
-fn a_cache_that_was_filled_once_is_no_leak() {
-    for by_id in [true, false] {
+fn a_cache_that_grows_less_and_less_is_no_leak() {
+    for (by_id, rows) in [(true, [0, 600, 600]), (false, [0, 600, 600]), (true, [0, 500, 600])] {
         let fill = |count: u64| move |heap: &mut Heap| (0..count).for_each(|number| heap.row("items", number));
-        let line = first_line(by_id, [0, 600, 0].map(fill));
-        assert!(line.starts_with("No leak: it grew by "), "by id {by_id}: {line}");
+        let line = first_line(by_id, rows.map(fill));
+        let is_told = line.starts_with("No leak: 60.0 kB new, little in the last step: App @");
+        assert!(
+            is_told && line.ends_with(" holds 600 Row"),
+            "by id {by_id}, {rows:?}: {line}"
+        );
+    }
+}
+
+/// It was less than a hundredth of the heap, and beside a cache that was filled.
+#[test]
+fn a_leak_that_grows_by_little_in_every_step_is_told() {
+    for by_id in [true, false] {
+        let grow = |round: u64| {
+            move |heap: &mut Heap| {
+                heap.grow(Kind::Array, 5, round);
+                let ballast = heap.object("Ballast", 200_000);
+                heap.set(GLOBAL, "ballast", ballast);
+                (0..[0, 300, 300][round as usize]).for_each(|number| heap.row("pending", 1000 + number));
+            }
+        };
+        let line = first_line(by_id, [0, 1, 2].map(grow));
+        let is_told = line.starts_with("The heap grew by 31.") && line.contains(" kB; 1.00 kB of it: App @");
+        assert!(is_told && line.ends_with(" holds 10 Leak"), "by id {by_id}: {line}");
+    }
+}
+
+/// The entries of the inner maps were taken for those of the outer one, or the map for a list.
+#[test]
+fn maps_in_maps_are_told_by_what_the_program_put_into_them() {
+    let hash = "java.util.HashMap";
+    let [table, node] = [format!("{hash}$Node[]"), format!("{hash}$Node")];
+    let java = [(hash, "table"), (&table, "0"), (&node, "value")];
+    let script = [("Map", "table"), ("(array)", "0")];
+    for (by_id, map) in [(true, &java[..]), (false, &java), (true, &script), (false, &script)] {
+        let fill = |round: u64| {
+            move |heap: &mut Heap| {
+                for number in 0..300 {
+                    // Each has its own map of maps of maps, and is smaller than these.
+                    let mut value = heap.object("Leak", 16);
+                    for (class, field) in map.iter().rev().cycle().take(3 * map.len()) {
+                        let above = heap.object(class, 60);
+                        heap.set(above, field, value);
+                        value = above;
+                    }
+                    heap.set(heap.of_app("items"), &(300 * round + number).to_string(), value);
+                }
+            }
+        };
+        let line = first_line(by_id, [0, 1, 2].map(fill));
+        let is_told = line.contains(": App @") && line.ends_with(" holds 600 Leak");
+        assert!(is_told, "by id {by_id}: {line}");
+    }
+}
+
+/// Each thread of a pool has one of a library's objects for its variable, or one holds most.
+#[test]
+fn what_threads_hold_is_told_by_its_class_whichever_holds_most() {
+    let map = "java.lang.ThreadLocal$ThreadLocalMap";
+    let [table, entry] = [format!("{map}$Entry[]"), format!("{map}$Entry")];
+    for (by_id, most) in [(true, 1), (false, 1), (false, 3)] {
+        let grow = |round: u64| {
+            let chain = [
+                (&*entry, "value"),
+                (&table, "0"),
+                (map, "table"),
+                ("java.lang.Thread", "threadLocals"),
+            ];
+            move |heap: &mut Heap| {
+                for thread in 0..4 {
+                    let own = heap.of_app("pending");
+                    let size = 10_000 * (round + 1) * if thread == 0 { most } else { 1 };
+                    let mut value = heap.object("byte[]", size);
+                    for (class, field) in chain {
+                        let above = heap.object(class, 16);
+                        heap.set(above, field, value);
+                        value = above;
+                    }
+                    heap.set(own, &(20 + thread).to_string(), value);
+                }
+            }
+        };
+        let line = first_line(by_id, [0, 1, 2].map(grow));
+        assert!(line.contains(" byte[]"), "by id {by_id}, {most}: {line}");
     }
 }
 

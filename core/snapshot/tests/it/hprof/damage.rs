@@ -37,10 +37,7 @@ fn every_truncation_is_a_warning_or_an_error() {
                     most = part.len();
                     let warning = snapshot.warnings().first().expect("a warning");
                     let is_whole = most == whole.len() && warning == "the end mark of the heap dump is missing";
-                    assert!(
-                        is_whole || warning.starts_with("the file is cut off after byte"),
-                        "{warning}"
-                    );
+                    assert!(is_whole || warning.starts_with("cut off after byte"), "{warning}");
                 }
                 Err(error) => {
                     assert_eq!(most, 0, "cut at {length}: {error}");
@@ -106,26 +103,23 @@ fn of_several_heap_dumps_one_is_read() {
     assert_eq!(number(Some(1)).unwrap(), (first, Vec::new()));
     let (last, warnings) = number(None).unwrap();
     assert!(
-        last < first && warnings[0].starts_with("2 heap dumps in this file"),
+        last < first && warnings[0].starts_with("2 heap dumps, of which"),
         "{warnings:?}"
     );
     let (second, warnings) = number(Some(2)).unwrap();
-    assert!(
-        second == last && warnings[0].starts_with("the heap dump has no roots"),
-        "{warnings:?}"
-    );
+    assert!(second == last && warnings[0].starts_with("no roots"), "{warnings:?}");
     assert!(
         number(Some(3))
             .unwrap_err()
             .to_string()
-            .contains("the file has 2 heap dumps")
+            .contains("no heap dump 3 in this file: expected a number from 1 to 2")
     );
 }
 
 #[test]
 fn files_that_are_not_dumps_are_refused() {
     let message = |bytes: &[u8]| read(bytes).map(|_| ()).unwrap_err().to_string();
-    let wanted = "small.hprof: byte 0: not a JVM heap dump of version 1.0, 1.0.1, 1.0.2 or 1.0.3: it begins with ";
+    let wanted = "small.hprof: byte 0: not a JVM heap dump, version 1.0 to 1.0.3: it begins with ";
     assert_eq!(
         message(b"JAVA PROFILE 2.0.0\0\0\0\0\x08"),
         format!("{wanted}\"JAVA PROFILE 2.0.0\\0\"")
