@@ -37,9 +37,10 @@ build_gclab() {
     gclab=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/gclab
 }
 
-# Builds the `gclab` that users have, and sets `gclab` to its path.
+# Builds the `gclab` that users have, but with its symbols, which some checks look up, and sets `gclab`
+# to its path.
 build_release() {
-    run cargo build --quiet --locked --release --package gclab
+    run cargo build --quiet --locked --release --package gclab --config profile.release.strip=false
     gclab=$(realpath "${CARGO_TARGET_DIR:-target}")/release/gclab
 }
 

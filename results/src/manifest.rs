@@ -41,6 +41,10 @@ pub struct Manifest {
     /// without `heap`.
     #[serde(default)]
     pub heap: Vec<f64>,
+    /// The limits on pauses for which the report names a collector, in seconds, ascending; empty for
+    /// an experiment without `pause`.
+    #[serde(default)]
+    pub pause: Vec<f64>,
     /// The least heap of each configuration, found before the plan was made; empty without `heap`.
     #[serde(default)]
     pub minima: Vec<Minimum>,

@@ -138,25 +138,16 @@ fn sentence(tuned: &Tuned<'_>, answer: &Answer) -> String {
             label(tuned.offer, longer)
         )
     });
-    let last = || {
-        let settings = [tuned.search.space().default_setting(), comparison.setting];
-        let candidates = settings.map(|setting| &tuned.search.candidates()[setting].confirmation);
-        candidates.into_iter().flatten()
-    };
-    let disturbed = last().filter(|run| run.disturbed).count();
-    let caution = if 3 * disturbed > last().count() {
-        format!(
-            " Other programs disturbed {disturbed} of these {} runs: repeat the search before you rely on it.",
-            last().count()
-        )
-    } else {
-        String::new()
-    };
     match comparison.verdict {
-        Verdict::Better => format!("Use {flags}: {figure}.{dropped}{caution}"),
+        Verdict::Better => format!("Use {flags}: {figure}.{dropped}"),
+        Verdict::Disturbed(disturbed) => format!(
+            "Keep the default: other programs disturbed {disturbed} of the last {} runs, so they do not show that {flags} is \
+             better; repeat the search on a quiet machine. {flags}: {figure}.",
+            2 * runs
+        ),
         Verdict::AsGood => format!("Keep the default: it is as good as the best flags found. {flags}: {figure}."),
         Verdict::Unclear if comparison.effect.is_some_and(|effect| effect.is_too_noisy()) => {
-            format!("Keep the default: {figure}, so these runs cannot tell whether {flags} is better.{caution}")
+            format!("Keep the default: {figure}, so these runs cannot tell whether {flags} is better.")
         }
         Verdict::Unclear => {
             format!("Keep the default: these runs cannot tell whether {flags} is better. {flags}: {figure}.")
@@ -270,6 +261,7 @@ pub(super) fn json(tuned: &Tuned<'_>) -> String {
                 Verdict::Better => "better",
                 Verdict::AsGood => "default as good",
                 Verdict::Unclear => "unclear",
+                Verdict::Disturbed(_) => "disturbed",
                 Verdict::Worse => "keep the default",
                 Verdict::Needed(_) => "default breaks a limit",
                 Verdict::NoneKeeps(_) => "none keeps the limits",

@@ -133,6 +133,8 @@ pub struct Experiment {
     /// Sizes of the heap, in multiples of the reference minimum of each workload; empty if the file
     /// has no `heap`.
     pub heap: Vec<f64>,
+    /// The limits on pauses for which the report names a collector, ascending; empty without `pause`.
+    pub pause: Vec<Duration>,
 }
 
 impl Experiment {

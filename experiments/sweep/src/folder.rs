@@ -15,7 +15,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use gclab_results::folder::PLAN_DRAFT;
 use gclab_results::{Manifest, Minimum, NamedBuild, ResultsDir, ResultsError, path_name, rfc3339};
@@ -139,6 +139,7 @@ pub fn manifest(
     manifest.command = command;
     manifest.plan = runs.iter().map(|run| run.planned.clone()).collect();
     manifest.heap.clone_from(&experiment.heap);
+    manifest.pause = experiment.pause.iter().map(Duration::as_secs_f64).collect();
     manifest.minima = minima;
     manifest
 }

@@ -97,7 +97,7 @@ const FAR: f64 = 1.5;
 /// runs suggests. Without a history that says how much, the runs' standard error counts this many
 /// times. In `results/reference/verdicts.csv`, intervals half as wide contained the true ratio in
 /// 98 of 120 comparisons, and intervals from a history, which were twice as wide, in 119.
-const FOLDERS: f64 = 2.0;
+pub(super) const FOLDERS: f64 = 2.0;
 
 impl Effect {
     /// The ratio `new / base`; `None` if a sample is empty or a value is not above 0.

@@ -58,6 +58,8 @@ pub(super) struct File {
     pub prepare: Vec<Vec<Text>>,
     pub pause_counters: Option<Spanned<bool>>,
     pub heap: Option<Spanned<Vec<Spanned<f64>>>>,
+    /// `pause`, ascending.
+    pub pause: Vec<Duration>,
     /// `profiles` of the whole file.
     pub profiles: Vec<Text>,
     /// `eventlog` of the whole file.
@@ -109,6 +111,7 @@ struct Keys {
     prepare: Commands,
     pause_counters: Option<Spanned<bool>>,
     heap: Option<Spanned<Listed<Multiple>>>,
+    pause: Option<Listed<Limit>>,
     profiles: Option<Listed<Text>>,
     eventlog: Option<Spanned<bool>>,
     #[serde(default)]
@@ -175,6 +178,10 @@ pub(super) fn parse(source: &Source) -> Parsed<File> {
         "heap",
         multiples.map(|one| (one.span(), one.get_ref().to_string())),
     )?;
+    let pause = keys.pause.map(|listed| listed.0).unwrap_or_default();
+    let mut pause: Vec<Duration> = pause.into_iter().map(|limit| limit.0).collect();
+    pause.sort();
+    pause.dedup();
     Ok(File {
         question: keys.question,
         collectors: keys.collectors.unwrap_or(Collectors::Named(Vec::new())),
@@ -194,6 +201,7 @@ pub(super) fn parse(source: &Source) -> Parsed<File> {
         prepare: keys.prepare.0,
         pause_counters: keys.pause_counters,
         heap,
+        pause,
         profiles: keys.profiles.map(|listed| listed.0).unwrap_or_default(),
         eventlog: keys.eventlog,
         flags,
@@ -624,6 +632,11 @@ impl<'de> Deserialize<'de> for Multiple {
     }
 }
 
+/// A limit on pauses.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Limit(#[serde(deserialize_with = "duration")] Duration);
+
 /// The words of a command.
 struct Command(Vec<Text>);
 
@@ -704,7 +717,7 @@ fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     duration.ok_or_else(|| {
         let most = MAX_SECONDS / 3600;
         D::Error::custom(format!(
-            "`{text}` is not a valid time\nfor example timeout = 300, or timeout = \"2.5s\"; more than 0, at most {most}h"
+            "`{text}` is not a valid time\nfor example 300 for seconds, or \"2.5s\", or \"5ms\"; more than 0, at most {most}h"
         ))
     })
 }

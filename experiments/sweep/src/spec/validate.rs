@@ -57,6 +57,7 @@ pub(super) fn validate(name: String, source: &Source, mut file: File, registry: 
         seed: file.seed,
         timeout: file.timeout,
         heap: heap.map(|multiple| *multiple.get_ref()).collect(),
+        pause: file.pause.clone(),
         builds,
         entries,
         ..Experiment::default()

@@ -39,6 +39,8 @@ pub enum Verdict {
     AsGood,
     /// These runs cannot tell.
     Unclear,
+    /// The setting seems better, but other programs disturbed this many of the runs, more than a third.
+    Disturbed(usize),
     /// The default is better: the same above 1.
     Worse,
     /// The default breaks a limit, and the setting keeps all of them.
@@ -75,7 +77,10 @@ pub fn answer(search: &Search) -> Answer {
         (_, Some(limit), _) => Verdict::NoneKeeps(limit),
         _ if failed => Verdict::Unclear,
         (Some(limit), None, _) => Verdict::Needed(limit),
-        (None, None, Some(effect)) => judged(&effect),
+        (None, None, Some(effect)) => match (judged(&effect), disturbed(base, new)) {
+            (Verdict::Better, Some(runs)) if goal != Goal::Memory => Verdict::Disturbed(runs),
+            (verdict, _) => verdict,
+        },
         (None, None, None) => Verdict::Unclear,
     };
     Answer::Compared(Comparison {
@@ -83,6 +88,13 @@ pub fn answer(search: &Search) -> Answer {
         effect,
         verdict,
     })
+}
+
+/// How many of the last runs were disturbed, if it is more than a third.
+fn disturbed(base: &Candidate, new: &Candidate) -> Option<usize> {
+    let last = || base.confirmation.iter().chain(&new.confirmation);
+    let disturbed = last().filter(|run| run.disturbed).count();
+    (3 * disturbed > last().count()).then_some(disturbed)
 }
 
 /// The verdict by the goal alone.

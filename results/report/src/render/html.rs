@@ -142,12 +142,20 @@ impl Page {
         self.answer(document);
         self.cautions(&document.cautions);
         self.markup("<nav aria-label=\"Contents\">");
-        for section in &document.sections {
+        let in_body = |part: &&Part| first_chart(document).is_none_or(|first| !is_part(part, first));
+        // A section of sentences is in the headline as a whole.
+        let sections = || {
+            document
+                .sections
+                .iter()
+                .filter(|section| section.parts.iter().any(|part| in_body(&part)))
+        };
+        for section in sections() {
             self.element("<a href=\"#", &id(section.title), "\">")
                 .element("", section.title, "</a> ");
         }
         self.markup("</nav>\n");
-        for section in &document.sections {
+        for section in sections() {
             let is_open = matches!(section.place, Place::Answer | Place::Table);
             self.element(
                 if is_open {
@@ -162,12 +170,7 @@ impl Page {
                 true => self.element("<h2>", section.title, "</h2>\n"),
                 false => self.element("<details><summary><h2>", section.title, "</h2></summary>\n"),
             };
-            self.parts(
-                section
-                    .parts
-                    .iter()
-                    .filter(|part| first_chart(document).is_none_or(|first| !is_part(part, first))),
-            );
+            self.parts(section.parts.iter().filter(in_body));
             self.markup(if is_open {
                 "</section>\n"
             } else {

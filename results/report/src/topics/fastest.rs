@@ -55,10 +55,10 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
                 Some(_) => {}
                 None => text.push(format!("No setting completes {all_works}.")),
             }
-            if let Some(ranking) = Ranking::of(time, &all, &timed) {
-                parts.extend(chart(summary, &all, &ranking, &timed));
-            }
             rankings.extend(overall);
+        }
+        if let Some(ranking) = Ranking::of(time, &all, &timed) {
+            parts.extend(chart(summary, &all, &ranking, &timed));
         }
         let mut each: Vec<(&Work<'_>, Option<Ranking>)> = works
             .iter()

@@ -161,6 +161,8 @@ struct FoundSeries {
     points: Vec<(usize, Point)>,
     folders: usize,
     levels: Option<Levels>,
+    /// Whether it is a time, and the last folder or the one before it was disturbed.
+    is_disturbed: bool,
 }
 
 impl Found {
@@ -172,6 +174,9 @@ impl Found {
             .map(|summary| summary.groups().nth(find(summary, configuration)?))
             .collect();
         let there: Vec<&Group<'_>> = groups.iter().flatten().copied().collect();
+        let before = groups.iter().rev().skip(1).find_map(|group| *group);
+        let last = groups.last().copied().flatten();
+        let is_disturbed = last.into_iter().chain(before).any(Group::is_disturbed);
         let series = compared(&there).into_iter().filter_map(|metric| {
             let point =
                 |group: &Option<&Group<'_>>| Point::of(&values_of(&(*group)?.values(&metric)).collect::<Vec<_>>());
@@ -186,11 +191,10 @@ impl Found {
                 levels: levels(&only),
                 points,
                 folders: groups.len(),
+                is_disturbed: is_disturbed && metric.is_time(),
             })
         });
         let series = series.collect();
-        let before = groups.iter().rev().skip(1).find_map(|group| *group);
-        let last = groups.last().copied().flatten();
         let (note, outcome) = before
             .zip(last)
             .map_or((None, None), |(before, last)| outcome_change(before, last));
@@ -245,7 +249,10 @@ impl FoundSeries {
             changes: steps.map(|(at, effect)| (self.points[at].0 + 1, effect)).collect(),
             means,
             last: last.map(|effect| Last {
-                verdict: judge(&self.metric, &effect, threshold),
+                verdict: match judge(&self.metric, &effect, threshold) {
+                    verdict if verdict.is_change() && self.is_disturbed => Verdict::Disturbed,
+                    verdict => verdict,
+                },
                 effect,
             }),
             metric: self.metric,
@@ -340,8 +347,12 @@ impl History {
     /// The answer in a sentence or two.
     fn answer(&self) -> Vec<String> {
         let last = self.name(self.folders.len());
+        let disturbed = match self.count(Verdict::Disturbed) {
+            0 => String::new(),
+            count => format!("{count} disturbed by other programs, "),
+        };
         let counts = format!(
-            "{} better, {} the same within ±{}, {} unclear",
+            "{disturbed}{} better, {} the same within ±{}, {} unclear",
             self.count(Verdict::Better),
             self.count(Verdict::Same),
             percent(self.threshold),
@@ -521,4 +532,43 @@ impl Folder {
 fn effect_cells(series: &Series, effect: &Effect) -> [Cell; 3] {
     let value = |value: f64| Cell::figure(&series.metric, Some(value));
     [Cell::effect(Some(effect)), value(effect.base), value(effect.new)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::synthetic::{manifest, small, small_runs, write};
+    use gclab_results::Conditions;
+
+    /// The second of two folders takes 1.3 times as long.
+    #[test]
+    fn a_disturbed_folder_is_not_called_worse() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let mut folders = ["a", "b"].map(|name| (name, small_runs()));
+        for run in &mut folders[1].1 {
+            for stats in &mut run.stats {
+                for seconds in [&mut stats.total_elapsed_seconds, &mut stats.total_cpu_seconds] {
+                    *seconds = seconds.map(|seconds| 1.3 * seconds);
+                }
+            }
+        }
+        let mut verdict = |disturbed: bool| {
+            for run in &mut folders[1].1 {
+                run.conditions = disturbed.then(|| Conditions {
+                    disturbances: Some(vec!["other programs".to_owned()]),
+                    ..Conditions::default()
+                });
+            }
+            let dirs = folders.each_ref().map(|(name, runs)| {
+                let path = scratch.path().join(format!("{name}{disturbed}"));
+                write(&path, manifest(&small()), runs)
+            });
+            let history = history(&dirs, 0.03);
+            (history.regressed, history.answer().remove(0))
+        };
+        let (worse, said) = verdict(false);
+        assert!(worse, "{said}");
+        let (worse, said) = verdict(true);
+        assert!(!worse && said.contains("disturbed by other programs"), "{said}");
+    }
 }

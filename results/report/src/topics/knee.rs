@@ -27,12 +27,15 @@ pub(super) fn axis<'s>(summary: &'s Summary<'_>) -> Option<&'s Axis> {
     (is_numeric(axis) && axis.flag != HEAP && !axis.flag.starts_with(ARGS)).then_some(axis)
 }
 
-/// Whether each setting is on the curve of some contender. Flags that vary only together give no
-/// curve.
+/// Whether this is the only swept flag with numbers, and each setting is on the curve of some
+/// contender. Flags that vary only together give no curve.
 pub(super) fn compares_all(summary: &Summary<'_>) -> bool {
     let Some(axis) = axis(summary).filter(|_| !super::parallel::is_answer(summary)) else {
         return false;
     };
+    if summary.axes.iter().filter(|axis| is_numeric(axis)).count() > 1 {
+        return false;
+    }
     let mut values: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for group in summary.groups() {
         let others = summary.label(group, &[&axis.flag]);

@@ -1,7 +1,7 @@
 //! The topics of a report. A topic is one file: its analysis and its section.
 //!
 //! What was swept determines the question, and the topics that answer it come first: multiples of
-//! the least heap (`memory`), parallel collection (`parallel`), a flag with numbers (`knee`),
+//! the least heap (`memory`), limits on pauses (`pause_limits`), parallel collection (`parallel`), a flag with numbers (`knee`),
 //! requests (`latency`), and which setting is the fastest (`fastest`). Every answer follows from a
 //! [`crate::ranking::Ranking`]: a difference that may be noise is never reported as one. A topic
 //! without data has no section.
@@ -20,6 +20,7 @@ mod memory;
 mod overhead;
 mod panels;
 mod parallel;
+mod pause_limits;
 mod pauses;
 pub(crate) mod profiles;
 pub(crate) mod reproduction;
@@ -37,8 +38,9 @@ use gclab_results::{ResultsDir, shell_line};
 type Topic = fn(&Context<'_>) -> Option<Section>;
 
 /// The topics in the order of the page.
-const TOPICS: [Topic; 21] = [
+const TOPICS: [Topic; 22] = [
     memory::budgets,
+    pause_limits::section,
     parallel::verdict,
     fastest::section,
     knee::section,
@@ -98,9 +100,11 @@ pub fn report(dir: &ResultsDir) -> Document {
             _ => "The runs have no figure to compare.".to_owned(),
         });
     }
+    // What is best within one limit is not best within another.
+    let has_limits = memory::is_answer(&summary) || !manifest.pause.is_empty();
     let best = sections
         .iter()
-        .filter(is_answer)
+        .filter(|section| is_answer(section) && !has_limits)
         .find_map(|section| section.rankings.first());
     Document {
         name: manifest.name.clone(),

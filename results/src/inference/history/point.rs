@@ -1,12 +1,12 @@
 //! The figure of each folder, the size of each change with its interval, and the change of the last
 //! folder.
 
-use crate::inference::effect::Effect;
+use crate::inference::effect::{Effect, FOLDERS};
 use crate::inference::sample::RUNS_FOR_INTERVAL;
 use crate::inference::sample::moments;
 
 /// With fewer degrees of freedom, the scatter of the folders is too uncertain. The scatter of their
-/// runs is then used instead, as in a comparison of two folders.
+/// runs is then used instead.
 const LEAST_DEGREES: usize = 3;
 
 /// A figure of a folder.
@@ -96,7 +96,8 @@ fn edges(points: usize, starts: &[usize]) -> Vec<usize> {
 /// The standard error of a folder's mean, with its degrees of freedom.
 ///
 /// It is estimated from the folders around the means of their levels. The scatter of runs within
-/// folders is a lower bound, and is used if there are too few folders. `None` without either.
+/// folders is a lower bound. If there are too few folders, it counts twice, as in a comparison of
+/// two. `None` without either.
 fn error(points: &[Point], edges: &[usize]) -> Option<(f64, f64)> {
     let levels = edges.windows(2).map(|edge| &points[edge[0]..edge[1]]);
     let squares = levels.map(|level| {
@@ -115,7 +116,8 @@ fn error(points: &[Point], edges: &[usize]) -> Option<(f64, f64)> {
     });
     let (variance, degrees) = match (folders, runs) {
         (Some(folders), Some(runs)) if runs.0 > folders.0 => runs,
-        (folders, runs) => folders.or(runs)?,
+        (Some(folders), _) => folders,
+        (None, runs) => runs.map(|(variance, degrees)| (variance * FOLDERS.powi(2), degrees))?,
     };
     Some((variance.sqrt(), degrees))
 }

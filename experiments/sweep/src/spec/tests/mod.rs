@@ -281,6 +281,18 @@ fn counters_of_pauses_are_asked_for() {
 }
 
 #[test]
+fn limits_on_pauses_are_times_in_ascending_order() {
+    let limits = |text: &str| spec(&format!("{HEAD}{text}")).unwrap().pause;
+    assert_eq!(limits(""), []);
+    let expected = [Duration::from_millis(2), Duration::from_secs(1)];
+    assert_eq!(limits("pause = [1, \"2ms\", \"1s\"]\n"), expected);
+    for value in ["0", "\"2 parsecs\"", "\"-1ms\""] {
+        let message = all(&[("a wrong limit", format!("{HEAD}pause = [\"2ms\", {value}]\n"))]);
+        assert!(message.contains("is not a valid time"), "{message}");
+    }
+}
+
+#[test]
 fn wrong_shapes() {
     let cases = [
         (

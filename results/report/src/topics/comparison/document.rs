@@ -38,6 +38,16 @@ impl Comparison {
                 answer.push(said(words, verdict));
             }
         }
+        let disturbed = |row: &&Row| {
+            let mut figures = row.figures.iter();
+            row.verdict.is_change() && figures.any(|figure| figure.verdict == Verdict::Disturbed)
+        };
+        match self.configurations.iter().filter(disturbed).count() {
+            0 => {}
+            count => answer.push(format!(
+                "In {count} of these other programs disturbed the times, which are not judged."
+            )),
+        }
         let (same, unclear) = (
             self.count(Verdict::Same),
             self.count(Verdict::Unclear) + self.count(Verdict::TooNoisy),
