@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds the peers for which there is a compiler, into the workspace's target/peers. Names each missing compiler and its
-# Debian package. The arguments choose peers: ghc ocaml java mmtk (default: all). Ends with status 1 if one of them was
+# Debian package. The arguments choose peers: ghc ocaml java mmtk heap (default: all). Ends with status 1 if one of them was
 # not built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 out=$(cd ../.. && pwd)/target/peers
-mkdir -p "$out"/{ghc,ocaml,java}
+mkdir -p "$out"/{ghc,ocaml,java,heap}
 missing=0
 
 # $1: the compiler; $2: the peer; $3: the compiler's Debian package. The rest is the build command.
@@ -27,14 +27,15 @@ ocaml() {
     (cd "$out/ocaml" && ocamlopt -O3 -unsafe -inline 200 -runtime-variant i -o peers-events main.ml 2> warnings)
 }
 
-for peer in "${@:-ghc ocaml java mmtk}"; do
+for peer in "${@:-ghc ocaml java mmtk heap}"; do
     for peer in $peer; do
         case $peer in
             ghc) build ghc ghc ghc ghc -v0 -O2 -rtsopts -threaded -outputdir "$out/ghc/objects" -o "$out/ghc/peers" haskell/Main.hs ;;
             ocaml) build ocamlopt ocaml ocaml-nox ocaml ;;
             java) build javac java openjdk-17-jdk-headless javac -d "$out/java" java/Peers.java ;;
             mmtk) build cargo mmtk "cargo, or better by rustup" cargo build --quiet --release --manifest-path mmtk/Cargo.toml --target-dir "$out/mmtk" ;;
-            *) echo "build.sh: no peer is called $peer; there are ghc, ocaml, java and mmtk" >&2; exit 2 ;;
+            heap) build node heap nodejs node --max-old-space-size=8000 heap/snapshots.js "$out/heap" ;;
+            *) echo "build.sh: no peer is called $peer; there are ghc, ocaml, java, mmtk and heap" >&2; exit 2 ;;
         esac
     done
 done

@@ -5,11 +5,6 @@ use crate::support::Bench;
 /// Each file, its number of runs, and some of its commands.
 const FILES: &[(&str, &str, &[&str])] = &[
     (
-        "barrier",
-        "120 runs in 5 rounds",
-        &["gclab exec gcbench", "--collector two-space", "-A4g"],
-    ),
-    (
         "ghc",
         "620 runs in 5 rounds",
         &[
@@ -25,18 +20,18 @@ const FILES: &[(&str, &str, &[&str])] = &[
         &["target/peers/ghc/peers long_list 64000000 10000000 +RTS -A16m"],
     ),
     (
-        "ghc_small",
-        "120 runs in 5 rounds",
-        &["target/peers/ghc/peers gcbench 16 14 125000 +RTS -A4m"],
-    ),
-    (
         "ghc_threads",
-        "320 runs in 5 rounds",
+        "80 runs in 5 rounds",
         &[
-            "--collector parallel +RTS -A64m -N2",
+            "--collector parallel +RTS -A4m -N2",
             "peers par_trees 2 17 +RTS -qg1 -RTS +RTS -A4m -N2",
             "peers gcbench 18 16 500000 +RTS -qg -RTS +RTS",
         ],
+    ),
+    (
+        "heap",
+        "20 runs in 5 rounds",
+        &["heap diff target/peers/heap/a.heapsnapshot"],
     ),
     (
         "languages",
