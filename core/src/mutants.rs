@@ -7,7 +7,8 @@
 //!
 //! `.ci/mutants` finds the names in the sources and runs the tests under each. The first part of a
 //! name determines which tests run first: see that script. Two groups are for other checks:
-//! `models/` for `.ci/loom mutants`, `tsan/` for `.ci/tsan mutant`.
+//! `models/` for `.ci/loom mutants`, `tsan/` for `.ci/tsan mutant`. (`.ci/loom` and `.ci/shuttle` run
+//! under some faults of other groups, too.)
 
 /// Whether the fault with this name is chosen: `if mutant!("threads/no-interrupt") { ... }`. With
 /// two values, the second if it is chosen, the first (the sound one) if not:

@@ -93,9 +93,23 @@ impl Slot {
     /// As for [`Slot::load`], but mutators may write the slot.
     #[inline(always)]
     pub(crate) unsafe fn load_beside(self) -> ClosureRef {
-        // SAFETY: the caller vouches that the slot is readable. Acquire: pairs with the release of
-        // mutators' stores. (Where the world is stopped, it is a plain load on the machines we know.)
-        ClosureRef(unsafe { shared_word(self.0) }.load(Ordering::Acquire) as *mut u64)
+        // Acquire: pairs with `publish`. (Where the world is stopped, it is a plain load on the
+        // machines we know.)
+        let acquire = mutant!("models/loaded-relaxed", Ordering::Acquire => Ordering::Relaxed);
+        // SAFETY: the caller vouches that the slot is readable.
+        ClosureRef(unsafe { shared_word(self.0) }.load(acquire) as *mut u64)
+    }
+
+    /// [`Slot::store`] by a mutator. Whoever loads the closure with acquire ([`Slot::load_beside`])
+    /// sees it initialised, and the state of its block (race R14 of `docs/parallel-collection.md`).
+    ///
+    /// # Safety
+    /// As for [`Slot::store`], but markers and other mutators may use the slot.
+    #[inline(always)]
+    pub(crate) unsafe fn publish(self, value: ClosureRef) {
+        let release = mutant!("models/stored-relaxed", Ordering::Release => Ordering::Relaxed);
+        // SAFETY: the caller vouches that the slot is writable.
+        unsafe { shared_word(self.0) }.store(value.0 as u64, release);
     }
 
     /// Overwrites the pointer in the slot.

@@ -155,17 +155,20 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
             // SAFETY: a `Gc` leads to a closure.
             unsafe { m.used(self.closure()) };
         }
-        let value = Gc::option_to_word(value);
-        let new = ClosureRef(value as *mut u64);
+        let new = ClosureRef(Gc::option_to_word(value) as *mut u64);
+        let slot = Slot(std::ptr::from_ref(word).cast::<u64>().cast_mut());
+        if mutant!("concurrent/stored-before-noted") {
+            word.store(new.0 as u64, Ordering::Release);
+        }
         M::Barrier::write(
             m.capability(),
             self.closure(),
-            Slot(std::ptr::from_ref(word).cast::<u64>().cast_mut()),
+            slot,
             || word.load(Ordering::Relaxed),
             new,
         );
-        // Release: a thread that loads the pointer (with acquire) sees the closure initialised.
-        word.store(value, Ordering::Release);
+        // SAFETY: a slot of a closure; the value is null or a closure.
+        unsafe { slot.publish(new) };
     }
 
     /// Atomically overwrites pointer `index` of the payload with `new` if it is `current`;
@@ -184,7 +187,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         let (current, new) = (Gc::option_to_word(current), Gc::option_to_word(new));
-        // Release: as in `write_pointer`. Acquire: the other closure is seen initialised, and a
+        // Release: as in `Slot::publish`. Acquire: the other closure is seen initialised, and a
         // thread whose exchange succeeds sees the writes before the closure was stored.
         match word.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
@@ -223,6 +226,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     fn exchanged<M: MutatorKind>(self, m: &NoGc<'h, M>, word: &Word, old: u64, new: u64) {
         // SAFETY: a `Gc` leads to a closure.
         unsafe { m.used(self.closure()) };
+        let old = mutant!("concurrent/exchange-not-noted", old => new);
         M::Barrier::write(
             m.capability(),
             self.closure(),

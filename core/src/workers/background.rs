@@ -16,7 +16,7 @@ pub trait Background: Send + Sync {
     fn work(&self, stop: &Stop) -> Worked;
 
     /// Nothing is left, and a pause would not have to wait for the thread: a collector that needs one
-    /// may ask for it. Must be short.
+    /// may ask for it. Must be short. The process ends if this panics.
     fn over(&self) {}
 }
 
@@ -117,7 +117,9 @@ impl BackgroundThread {
             let thread = Builder::new().name("gc concurrent".to_owned());
             self.thread = thread.spawn(move || parking.serve(clock)).ok();
         }
-        self.parking.state.lock().is_over = false;
+        if !mutant!("background/over-left") {
+            self.parking.state.lock().is_over = false;
+        }
         self.work = Some(work);
     }
 
@@ -139,14 +141,14 @@ impl BackgroundThread {
         self.ask_to_stop();
         let mut state = self.parking.state.lock();
         // R13: the thread has not taken the work, or says that it is working.
-        state.work = None;
+        if !mutant!("background/work-left") {
+            state.work = None;
+        }
         while state.is_working && !mutant!("background/not-parked") {
             self.parking.changed.wait(&mut state);
         }
-        state
-            .stretch
-            .take()
-            .filter(|_| !mutant!("background/work-not-reported"))
+        let stretch = mutant!("background/reported-twice", state.stretch.take() => state.stretch);
+        stretch.filter(|_| !mutant!("background/work-not-reported"))
     }
 
     /// The mutators are about to run: the thread goes on.
@@ -191,7 +193,7 @@ impl Parking {
             state.is_over = worked.is_over;
             state.is_working = false;
             if worked.is_over {
-                work.over();
+                abort_on_unwind("the background thread", || work.over());
             }
             // The collector has it to itself from here on.
             drop(work);
@@ -208,22 +210,28 @@ impl Drop for BackgroundThread {
         state.work = None;
         drop(state);
         self.parking.changed.notify_all();
-        if let Some(thread) = self.thread.take() {
+        if let Some(thread) = self.thread.take().filter(|_| !mutant!("background/not-joined")) {
             // A thread that panicked has ended the process.
             let _ = thread.join();
         }
     }
 }
 
+#[cfg(all(test, gclab_loom))]
+mod models;
+
 #[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
 mod tests {
     use super::*;
     use crate::sync::{AtomicU64, yield_now};
+    use std::process::Command;
+    use std::time::{Duration, Instant};
 
     /// Counts up to a number.
     #[derive(Default)]
     struct Count {
         to: u64,
+        begun: AtomicU64,
         counted: AtomicU64,
         is_working: AtomicBool,
     }
@@ -231,6 +239,7 @@ mod tests {
     impl Background for Count {
         fn work(&self, stop: &Stop) -> Worked {
             assert!(!self.is_working.swap(true, Relaxed));
+            self.begun.fetch_add(1, Relaxed);
             while !stop.is_asked() && self.counted.load(Relaxed) < self.to {
                 self.counted.fetch_add(1, Relaxed);
                 yield_now();
@@ -251,6 +260,7 @@ mod tests {
             to: 10_000,
             ..Count::default()
         });
+        let waited = Instant::now();
         thread.resume();
         assert!(thread.park().is_none());
         thread.start(Arc::clone(&count) as Arc<dyn Background>);
@@ -258,6 +268,7 @@ mod tests {
         while counted < count.to {
             thread.resume();
             while count.counted.load(Relaxed) == counted {
+                assert!(waited.elapsed() < Duration::from_secs(30), "it was not resumed");
                 yield_now();
             }
             let stretch = thread.park().expect("it has worked");
@@ -271,5 +282,86 @@ mod tests {
         // It is over, and is not begun again.
         thread.resume();
         assert!(thread.park().is_none());
+        // Other work is.
+        let other = Arc::new(Count::default());
+        thread.start(Arc::clone(&other) as Arc<dyn Background>);
+        thread.resume();
+        while other.begun.load(Relaxed) == 0 {
+            assert!(waited.elapsed() < Duration::from_secs(30), "it was not begun");
+            yield_now();
+        }
+    }
+
+    /// The thread wakes up when the pause has begun.
+    #[test]
+    fn a_pause_withdraws_work_that_was_not_begun() {
+        let count = Arc::new(Count {
+            to: u64::MAX,
+            ..Count::default()
+        });
+        let mut thread = BackgroundThread::new(Clock::start());
+        thread.start(Arc::clone(&count) as Arc<dyn Background>);
+        for _ in 0..20 {
+            thread.resume();
+            thread.park();
+            let begun = count.begun.load(Relaxed);
+            std::thread::sleep(Duration::from_millis(1));
+            assert_eq!(count.begun.load(Relaxed), begun);
+        }
+    }
+
+    /// In `over`, or while it works.
+    struct Panics(bool);
+
+    impl Background for Panics {
+        fn work(&self, _: &Stop) -> Worked {
+            assert!(self.0);
+            Worked {
+                phase: Phase::Marked,
+                closures: 0,
+                is_over: true,
+            }
+        }
+
+        fn over(&self) {
+            panic!();
+        }
+    }
+
+    /// Whoever waits for the thread does not wait for ever.
+    #[test]
+    fn a_panic_of_the_thread_ends_the_process() {
+        const IN_OVER: &str = "GCLAB_PANICS_IN_OVER";
+        if let Ok(in_over) = std::env::var(IN_OVER) {
+            let mut thread = BackgroundThread::new(Clock::start());
+            thread.start(Arc::new(Panics(in_over == "1")));
+            thread.resume();
+            std::thread::sleep(Duration::from_secs(30));
+        }
+        for in_over in ["0", "1"] {
+            let mut child = Command::new(std::env::current_exe().expect("the tests"));
+            child.args(["a_panic_of_the_thread_ends_the_process", "--nocapture"]);
+            let output = child.env(IN_OVER, in_over).output().expect("a child");
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert!(told.contains("gclab: the background thread panicked"), "{told}");
+        }
+    }
+
+    #[test]
+    fn the_thread_has_left_its_work_when_the_world_is_dropped() {
+        for _ in 0..20 {
+            let count = Arc::new(Count {
+                to: u64::MAX,
+                ..Count::default()
+            });
+            let mut thread = BackgroundThread::new(Clock::start());
+            thread.start(Arc::clone(&count) as Arc<dyn Background>);
+            thread.resume();
+            while count.counted.load(Relaxed) == 0 {
+                yield_now();
+            }
+            drop(thread);
+            assert_eq!(Arc::strong_count(&count), 1);
+        }
     }
 }
