@@ -1,14 +1,17 @@
-//! Whole worlds under shuttle's scheduler (`.ci/shuttle`): two threads in one heap, and GC threads.
-//! Another thread may run at every lock, atomic access and read of a header. Schedules are random,
-//! or by PCT: a few changes of priority at random points. The checker checks the heap after each
-//! collection.
+//! Whole worlds under shuttle's scheduler (`.ci/shuttle`): two threads in one heap, GC threads, and
+//! the background thread of concurrent collectors. Another thread may run at every lock, atomic
+//! access, access to a slot and read of a header. Schedules are random, or by PCT: a few changes of
+//! priority at random points. The checker checks the heap after each collection.
 #![cfg(gclab_shuttle)]
+
+mod cycles;
 
 use gclab_collectors::{Compacting, Copying, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::Collector;
 use gclab_core::config::{Config, FromGeneration};
 use gclab_core::mutator::{Handle, MutArray, Mutator, MutatorKind, Request};
+use gclab_core::stats::Statistics;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -65,31 +68,52 @@ fn world<C: Collector>(config: &Config) {
             m.handle(array.get(m))
         })
     });
-    let (world, table) = (Arc::new(world), Arc::new(table.expect("room")));
+    let table = table.expect("room");
+    let statistics = in_two_threads(world, table, |m, table, number| program(m, table, number));
+    assert!(statistics.collections_count() >= 4);
+}
+
+/// Runs `program` in two threads, which share `data`, and have numbers.
+fn in_two_threads<M: MutatorKind, T: Send + Sync + 'static>(
+    world: World<M>,
+    data: T,
+    program: impl for<'h> Fn(&mut Mutator<'h, M>, &T, usize) + Copy + Send + 'static,
+) -> Statistics {
+    let (world, data) = (Arc::new(world), Arc::new(data));
     let threads: Vec<_> = (0..2)
         .map(|number| {
-            let (world, table) = (Arc::clone(&world), Arc::clone(&table));
-            shuttle::thread::spawn(move || world.enter(|m| program(m, &table, number)).expect("room"))
+            let (world, data) = (Arc::clone(&world), Arc::clone(&data));
+            shuttle::thread::spawn(move || world.enter(|m| program(m, &data, number)).expect("room"))
         })
         .collect();
     threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
-    drop(table);
-    let world = Arc::into_inner(world).expect("the threads are gone");
-    assert!(world.finish().collections_count() >= 4);
+    drop(data);
+    Arc::into_inner(world).expect("the threads are gone").finish()
+}
+
+/// Two capabilities and as many GC threads.
+fn config() -> Config {
+    Config {
+        capabilities: 2,
+        gc_threads: 2,
+        allocation_area: Bytes::kib(8),
+        reserve: Bytes(64 << 20),
+        huge_pages: false,
+        ..Config::default()
+    }
+}
+
+fn explore(scheduler: impl Scheduler + 'static, run: impl Fn() + Send + Sync + 'static) {
+    let mut settings = shuttle::Config::new();
+    settings.stack_size = 1 << 20;
+    Runner::new(scheduler, settings).run(run);
 }
 
 fn under<C: Collector>(scheduler: impl Scheduler + 'static, balance: FromGeneration) {
-    let mut settings = shuttle::Config::new();
-    settings.stack_size = 1 << 20;
-    Runner::new(scheduler, settings).run(move || {
+    explore(scheduler, move || {
         world::<C>(&Config {
-            capabilities: 2,
-            gc_threads: 2,
-            allocation_area: Bytes::kib(8),
-            reserve: Bytes(64 << 20),
-            huge_pages: false,
             load_balance: Some(balance),
-            ..Config::default()
+            ..config()
         })
     });
 }

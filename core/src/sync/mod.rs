@@ -87,8 +87,9 @@ pub(crate) use tool::atomic::AtomicU64 as Word;
 /// A point at which shuttle may run other threads.
 #[inline(always)]
 fn schedule() {
+    // `yield_now` would lower the thread's priority, and threads would take turns.
     #[cfg(gclab_shuttle)]
-    yield_now();
+    shuttle::thread::sleep(std::time::Duration::ZERO);
 }
 
 /// A word of the heap that several threads may read and write at a time.
