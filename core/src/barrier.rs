@@ -87,7 +87,8 @@ fn note_and_remember<A>(capability: Capability<'_, A>, slot: Slot, old: u64, new
         let old = mutant!("ocaml/new-value-noted", old => new.0 as u64);
         <SnapshotBarrier>::note(capability, ClosureRef(old as *mut u64));
     }
-    if capability.state_of(new.addr()).step() < state.in_snapshot(false).age_of_holder() {
+    let is_younger = capability.state_of(new.addr()).step() < state.in_snapshot(false).age_of_holder();
+    if is_younger && !mutant!("concurrent/noted-not-remembered") {
         capability.remember(slot);
     }
 }
@@ -115,7 +116,8 @@ const MARKING: u64 = 1;
 impl<B> SnapshotBarrier<B> {
     /// Sets whether the barriers of all mutators record overwritten values from now on.
     pub fn set_marking<A>(capabilities: Capabilities<'_, A>, on: bool) {
-        for capability in capabilities.iter() {
+        let threads = |each: &Capability<'_, A>| each.has_thread() || !mutant!("concurrent/free-not-marking");
+        for capability in capabilities.iter().filter(threads) {
             capability.barrier_word().set(if on { MARKING } else { 0 });
             capability.overwritten().set_marking(on);
         }
@@ -131,7 +133,7 @@ impl<B> SnapshotBarrier<B> {
     fn note<A>(capability: Capability<'_, A>, closure: ClosureRef) {
         let state = capability.state_of(closure.addr());
         let is_old = state.step() > 0 || mutant!("sliced/young-noted");
-        if !state.is_outside() && is_old {
+        if is_old && (!state.is_outside() || mutant!("concurrent/outside-noted")) {
             capability.overwritten().push(closure);
         }
     }

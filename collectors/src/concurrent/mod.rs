@@ -429,7 +429,9 @@ impl<G: Generations> ConcurrentMarking<G> {
                 let Snapshot { marks, trace, .. } = *snapshot;
                 trace.abandon(pause);
                 self.generations.set_in_snapshot(pause.heap, false);
-                Stage::Clearing(marks.into_marks(), self.generations.marked_memory())
+                let memory =
+                    mutant!("concurrent/abandoned-not-cleared", self.generations.marked_memory() => Vec::new());
+                Stage::Clearing(marks.into_marks(), memory)
             }
             stage => stage,
         };
@@ -474,7 +476,7 @@ impl<G: Generations> ConcurrentMarking<G> {
         }
         newer += promoted.words.to_bytes();
         let budget = match self.task {
-            Task::Mark(words) => words,
+            Task::Mark(words) => mutant!("concurrent/budget-ignored", words => Words(usize::MAX)),
             Task::Finish => Words(usize::MAX),
             Task::Assist => Words(promoted.words.0 * ASSIST) + ASSIST_LEAST,
             Task::Minor | Task::Begin | Task::Everything => Words(0),
@@ -512,7 +514,9 @@ impl<G: Generations> ConcurrentMarking<G> {
                 let memory = self.generations.marked_memory();
                 let live = (marked.words - marked.large).to_bytes();
                 let former = self.generations.sweep_old(pause.heap, marks.into_marks(), live);
+                let memory = mutant!("concurrent/freed-not-cleared", memory => self.generations.marked_memory());
                 pause.events.phase(Phase::Released);
+                let newer = mutant!("concurrent/newer-counted", newer => Bytes::ZERO);
                 (self.old, self.live) = (marked, marked.bytes().saturating_sub(newer));
                 let outcome = Outcome {
                     newer,

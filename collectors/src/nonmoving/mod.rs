@@ -19,6 +19,7 @@ use gclab_core::collector::{Bump, Capabilities, Capability, Description, NotBegu
 use gclab_core::config::{AREA, Config, GENERATIONS, Parameter, SHARING, SIZING, SLICES};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, LargeRequest};
+use gclab_core::mutant;
 use gclab_core::sizing::{Live, MajorStrategy, Sizing};
 use gclab_core::space::{BothMarks, CellSpace, LargeObjects, MarkBits, Marks, Nursery};
 use gclab_core::trace::{self, Marked, Marker};
@@ -189,7 +190,8 @@ unsafe impl Generations for CellGenerations {
     }
 
     fn sweep_old(&mut self, heap: &mut Heap, marks: MarkBits, _: Bytes) -> MarkBits {
-        let former = std::mem::replace(exclusive(&mut self.marks), marks);
+        let sticky = exclusive(&mut self.marks);
+        let former = mutant!("concurrent/cells-not-flipped", std::mem::replace(sticky, marks) => marks);
         self.cells.begin_sweep();
         self.cells.sweep_some(heap, &self.marks, SWEPT_IN_PAUSE);
         self.large.sweep(heap, &self.marks);

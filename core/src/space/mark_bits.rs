@@ -13,7 +13,7 @@
 //! of the part of the heap that was used.
 
 use super::Marks;
-use crate::block::{MEGABLOCK, OutOfMemory, Shortage};
+use crate::block::{LARGE_OBJECT, MEGABLOCK, OutOfMemory, Shortage};
 use crate::heap::Heap;
 use crate::memory::Table;
 use crate::sync::{MappedU64, Ordering::Relaxed, shared_word};
@@ -280,7 +280,8 @@ unsafe impl Marks for BothMarks<'_> {
     #[inline(always)]
     fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
         let is_new = self.0.mark::<PARALLEL>(at, words);
-        if is_new && !mutant!("concurrent/promoted-white") {
+        let is_left_out = words >= LARGE_OBJECT && mutant!("concurrent/large-promoted-white");
+        if is_new && !is_left_out && !mutant!("concurrent/promoted-white") {
             self.1.mark::<PARALLEL>(at, words);
         }
         is_new

@@ -123,6 +123,9 @@ impl SlicedTrace {
         if progress == Progress::More && mutant!("sliced/last-too-early") {
             pause.roots.finalise_last(|slot| marker.lives(slot));
         }
+        if progress == Progress::More && mutant!("concurrent/weak-too-early") {
+            marker.weak_handles(pause.roots);
+        }
         if progress == Progress::Done {
             marker.weak_handles(pause.roots);
             pause.roots.finalise_last(|slot| marker.lives(slot));

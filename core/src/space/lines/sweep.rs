@@ -81,7 +81,8 @@ impl LineSpace {
             let state = heap.blocks().state_of(hole.start);
             if state.is_mixed() {
                 let old = BlockState::of_step(self.step);
-                set_state(heap, *hole, old.in_snapshot(state.is_in_snapshot()));
+                let is_noted = state.is_in_snapshot() && !mutant!("concurrent/unmixed-not-noted");
+                set_state(heap, *hole, old.in_snapshot(is_noted));
             }
         }
         // Neighbours are one stretch again: what a mutator had, and the rest that was put aside. (A

@@ -27,7 +27,7 @@ pub use grey::Grey;
 use super::drained::{Drained, Progress, UNBOUNDED};
 use super::order::{RememberedTracing, Tracing};
 use super::weak::{self, Moved};
-use crate::capability::Capabilities;
+use crate::capability::{Capabilities, Capability};
 use crate::cause::Outcome;
 use crate::closure::Slot;
 use crate::heap::Heap;
@@ -286,7 +286,8 @@ impl<'m, M: Marks> Marker<'m, M> {
     /// only where they would fill the mark stack, and the budget is not used up.
     pub fn overwritten<A>(&mut self, capabilities: Capabilities<'_, A>) {
         let most = mutant!("concurrent/one-buffer-taken", usize::MAX => 1);
-        for capability in capabilities.iter().take(most) {
+        let threads = |each: &Capability<'_, A>| each.has_thread() || !mutant!("concurrent/free-not-flushed");
+        for capability in capabilities.iter().take(most).filter(threads) {
             capability.overwritten().take(|closure| {
                 let mut word = closure.0 as u64;
                 // SAFETY: a slot of this function, with a closure of the stopped heap: the barrier
@@ -303,6 +304,9 @@ impl<'m, M: Marks> Marker<'m, M> {
     pub fn interrupt(mut self) -> (Marked, Grey) {
         if !mutant!("sliced/ring-not-emptied") {
             self.first.empty_ring::<false>();
+        }
+        if mutant!("concurrent/span-lost") {
+            self.first.stack.pop();
         }
         let pool = Arc::clone(&self.pool);
         let stack = std::mem::replace(&mut self.first.stack, SpanStack::new(FIRST, Arc::clone(&pool)));
