@@ -1,6 +1,6 @@
 //! Appends numbers and texts to a line without allocating.
 
-use gclab_core::stats::render::escaped;
+use gclab_core::stats::render::{escaped, is_unprintable};
 
 use crate::kind::{Field, Form, breakdown_text, capset_type_text, purpose_text};
 use crate::value::{Value, texts};
@@ -103,18 +103,20 @@ fn join<T>(
     }
 }
 
-/// Appends a quoted JSON string. Bytes that are not UTF-8 become U+FFFD.
+/// Appends a quoted JSON string without unprintable characters. Bytes that are not UTF-8 become
+/// U+FFFD.
 pub(crate) fn quoted(line: &mut Vec<u8>, text: &[u8]) {
     line.push(b'"');
     for chunk in text.utf8_chunks() {
-        for &byte in chunk.valid().as_bytes() {
-            match byte {
-                b'"' | b'\\' => line.extend_from_slice(&[b'\\', byte]),
-                ..b' ' | 0x7f => {
-                    line.extend_from_slice(b"\\u00");
-                    bytes(line, &[byte]);
+        for c in chunk.valid().chars() {
+            match c {
+                '"' | '\\' => line.extend_from_slice(&[b'\\', c as u8]),
+                c if c.is_control() || is_unprintable(c) => {
+                    line.extend_from_slice(b"\\u");
+                    // All of them have at most 16 bits.
+                    bytes(line, &(c as u16).to_be_bytes());
                 }
-                _ => line.push(byte),
+                c => line.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
         if !chunk.invalid().is_empty() {
@@ -178,15 +180,15 @@ mod tests {
 
     #[test]
     fn texts_stay_one_line() {
-        let text = "a\u{2713}\n\u{85}\"\\".as_bytes();
+        let text = "a\u{2713}\n\u{85}\u{202e}\"\\".as_bytes();
         let broken = [text, b"\xff\0"].concat();
         assert_eq!(
             pushed(|line| plain(line, &broken)),
-            "a\u{2713}\\n\\u{85}\"\\\\xff\\u{0}"
+            "a\u{2713}\\n\\u{85}\\u{202e}\"\\\\xff\\u{0}"
         );
         assert_eq!(
             pushed(|line| quoted(line, &broken)),
-            "\"a\u{2713}\\u000a\u{85}\\\"\\\\\u{fffd}\\u0000\""
+            "\"a\u{2713}\\u000a\\u0085\\u202e\\\"\\\\\u{fffd}\\u0000\""
         );
     }
 }

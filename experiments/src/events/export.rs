@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use gclab_eventlog::{Interval, Merged, ShowError, Timeline, chrome_file};
-use gclab_results::path_name;
+use gclab_results::{path_name, printable};
 use gclab_sweep::tell;
 
 use super::damage::{message, salvaged};
@@ -95,7 +95,7 @@ pub(super) fn export(arguments: &Arguments) -> ExitCode {
 /// Writes the file of speedscope. Returns the time of the log's last event.
 fn states(log: &mut Merged<File>, interval: Interval, name: &str, out: &mut dyn Write) -> Result<u64, ShowError> {
     let timeline = Timeline::of_open_file(log).map_err(ShowError::Log)?;
-    writeln!(out, "{}", speedscope(&timeline, interval, name))
+    writeln!(out, "{}", printable(&speedscope(&timeline, interval, name).to_string()))
         .and_then(|()| out.flush())
         .map_err(ShowError::Write)?;
     Ok(timeline.length.saturating_sub(1))

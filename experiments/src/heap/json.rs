@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{Analysis, ClassHolding, Named, Sum};
+use gclab_results::printable;
 use gclab_snapshot::{Edge, Node, Usage};
 use serde::{Serialize, Serializer};
 
@@ -160,9 +161,23 @@ impl Serialize for GroupName<'_> {
     }
 }
 
+/// Makes text [`printable`]. A writer of JSON splits no character.
+struct Printable<W>(W);
+
+impl<W: Write> Write for Printable<W> {
+    fn write(&mut self, text: &[u8]) -> Result<usize, Error> {
+        let plain = printable(std::str::from_utf8(text).map_err(Error::other)?);
+        self.0.write_all(plain.as_bytes()).map(|()| text.len())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.0.flush()
+    }
+}
+
 /// Prints a report or an answer.
 pub(super) fn write(file: &str, report: &impl Serialize) -> ExitCode {
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = Printable(BufWriter::new(std::io::stdout().lock()));
     let written = match serde_json::to_writer_pretty(&mut out, report) {
         Err(error) if !error.is_io() => return refuse(format!("{file}: {error}")),
         written => written.map_err(Error::from),

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
+use gclab_core::stats::render::is_unprintable;
 use gclab_heap_traverse::analysis::{Analysis, Merged};
 use gclab_heap_traverse::graph::GraphError;
 use gclab_report::{HeapFacts, heap_page};
@@ -118,7 +119,7 @@ pub(super) fn write(path: &Path, contents: &Contents<'_>) -> Result<(), String> 
         title: contents.title,
         facts: contents.facts,
         cautions: contents.analysis.snapshot().warnings(),
-        data: &data.replace('<', "\\u003c"),
+        data: &data.replace('<', "\\u003c").replace(is_unprintable, "\u{fffd}"),
     };
     fs::write(path, heap_page(&facts, contents.growth)).map_err(|error| format!("--html {}: {error}", path.display()))
 }

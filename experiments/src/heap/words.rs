@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gclab_core::stats::render::commas;
+use gclab_core::stats::render::{commas, is_unprintable};
 use gclab_heap_traverse::analysis::Analysis;
 use gclab_results::printable;
 use gclab_snapshot::{Edge, EdgeName, Node};
@@ -84,7 +84,7 @@ pub(super) fn cut(name: &str) -> String {
     if cut.len() < name.len() {
         cut.push('…');
     }
-    cut.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    cut.replace(|c: char| c.is_control() || is_unprintable(c), " ")
 }
 
 /// A string of the file, cut if it is long.

@@ -9,7 +9,7 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use gclab_flags::Flags;
-use gclab_results::{Configuration, PlannedRun};
+use gclab_results::{Configuration, PlannedRun, printable};
 
 use crate::experiment::Entry;
 use crate::program::Program;
@@ -198,6 +198,22 @@ pub(crate) fn describe_configuration(configuration: &Configuration, heap: Option
     if let Some(multiple) = heap {
         let _ = write!(text, " ({multiple}×)");
     }
-    // An argument or a variable may have any text, and this is one line.
-    text.replace('\n', "\\n")
+    // An argument or a variable may have any text, and this is one line, which a bar prints raw.
+    printable(&text).replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Configuration, describe_configuration};
+
+    #[test]
+    fn a_variable_cannot_drive_the_terminal_of_a_bar() {
+        let settings = [("env.W".to_owned(), "a\n\u{1b}[31m\u{202e}".to_owned())].into();
+        let configuration = Configuration {
+            settings,
+            ..Configuration::default()
+        };
+        let text = describe_configuration(&configuration, None);
+        assert!(text.ends_with(r" env.W=a\n\u001b[31m\u202e"), "{text}");
+    }
 }

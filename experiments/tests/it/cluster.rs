@@ -118,6 +118,34 @@ fn names_with_line_breaks_stay_names() {
     let done = bench.gclab(&["run", "odd.toml", "--dry-run=commands"]).exits(0);
     assert!(!done.stdout.contains(['\u{1b}', '\u{202e}']), "{}", done.all());
     assert!(done.stdout.contains(r"true $'a\nb\u001b[31m"), "{}", done.all());
+    bench.write(
+        "env.toml",
+        "repeat = 1\n[[program]]\nname = \"p\"\ncommand = [\"true\"]\nsweep = { \"env.W\" = [\"b\\u001b[31m\\u202e\"] }\n",
+    );
+    bench.gclab(&["run", "env.toml", "--out", "odd"]).exits(0);
+    let table = bench.gclab(&["report", "odd", "--format", "csv"]).exits(0).stdout;
+    assert!(
+        !table.contains(['\u{1b}', '\u{202e}']) && table.contains(r"b\u001b[31m\u202e"),
+        "{table}"
+    );
+    let dump = ["heap", "dump", "long_list", "10", "-o", "x.heapsnapshot"];
+    bench.gclab(&dump).exits(0);
+    let names = fs::read_to_string(bench.path().join("x.heapsnapshot")).unwrap();
+    bench.write("x.heapsnapshot", &names.replace("Cell", "Ce\u{202e}\u{9b}ll"));
+    let page = ["heap", "analyse", "x.heapsnapshot", "--html", "x.html", "--csv", "x"];
+    bench.gclab(&page).exits(0);
+    for file in ["x.html", "x/heap_graph_class.csv"] {
+        let text = fs::read_to_string(bench.path().join(file)).unwrap();
+        assert!(!text.contains(['\u{9b}', '\u{202e}']), "{file}");
+    }
+    let json = bench
+        .gclab(&["heap", "analyse", "x.heapsnapshot", "--json"])
+        .exits(0)
+        .stdout;
+    assert!(
+        !json.contains(['\u{9b}', '\u{202e}']) && json.contains(r"Ce\u202e\u009bll"),
+        "{json}"
+    );
     let unknown = bench.gclab(&["heap", "x\u{202e}y\u{1b}[31m"]).exits(2);
     assert!(!unknown.stderr.contains(['\u{1b}', '\u{202e}']), "{}", unknown.all());
     assert!(unknown.stderr.contains(r"x\u202ey"), "{}", unknown.all());

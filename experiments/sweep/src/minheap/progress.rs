@@ -1,6 +1,6 @@
 //! The progress of a search: one changing line on a terminal, elsewhere a line for each probe.
 
-use gclab_results::{Configuration, RunRecord, Status};
+use gclab_results::{Configuration, RunRecord, Status, printable};
 use indicatif::ProgressBar;
 
 use crate::runner::progress::bar;
@@ -30,7 +30,8 @@ impl Progress {
     /// Shows that a probe begins.
     pub(super) fn start(&mut self, question: &Configuration, heap: Option<u64>) {
         self.probe = format!(
-            "{question} {}",
+            "{} {}",
+            printable(&question.to_string()),
             match heap {
                 Some(heap) => format!("with {}", mebibytes(heap)),
                 None if question.program.is_some() => "without a limit".to_owned(),

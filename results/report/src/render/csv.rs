@@ -2,7 +2,7 @@
 //! in base units.
 
 use crate::metric::{self, Unit};
-use gclab_results::{ResultsDir, RunRecord, Status};
+use gclab_results::{ResultsDir, RunRecord, Status, printable};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -34,7 +34,7 @@ fn by_name(run: &RunRecord) -> impl Iterator<Item = (&String, f64)> {
 /// `flag_` column for each flag of any run, a `setting_` column for each other setting, the
 /// outcome, each figure under its key, and a `figure_` column for each figure that a program's
 /// `stats` names or that only some collectors have. An empty cell means that the run lacks the
-/// figure.
+/// figure. Unprintable characters are escaped as in JSON.
 ///
 /// # Errors
 /// If `to` cannot be written.
@@ -44,6 +44,7 @@ pub fn csv(dirs: &[ResultsDir], to: &mut dyn Write) -> io::Result<()> {
     let settings: BTreeSet<&String> = runs().flat_map(|(_, run)| run.settings.keys()).collect();
     let figures: BTreeSet<&String> = runs().flat_map(|(_, run)| by_name(run)).map(|(name, _)| name).collect();
     let mut writer = ::csv::Writer::from_writer(to);
+    let mut write = |row: &[String]| writer.write_record(row.iter().map(|cell| printable(cell).into_owned()));
     let head = [
         "experiment",
         "id",
@@ -61,7 +62,7 @@ pub fn csv(dirs: &[ResultsDir], to: &mut dyn Write) -> io::Result<()> {
     row.extend(["started", "outcome", "exit_code", "signal", "checksum"].map(str::to_owned));
     row.extend(metric::ALL.iter().map(|metric| metric.key.to_owned()));
     row.extend(figures.iter().map(|figure| format!("figure_{figure}")));
-    writer.write_record(&row)?;
+    write(&row)?;
     for (dir, run) in runs() {
         let (exit_code, signal) = match &run.outcome {
             Status::Crash { exit_code, signal } => (*exit_code, *signal),
@@ -87,7 +88,7 @@ pub fn csv(dirs: &[ResultsDir], to: &mut dyn Write) -> io::Result<()> {
             let found = by_name(run).find(|(name, _)| name == figure);
             found.map_or(String::new(), |(_, value)| value.to_string())
         }));
-        writer.write_record(&row)?;
+        write(&row)?;
     }
     writer.flush()
 }
