@@ -127,6 +127,11 @@ pub(crate) fn command(
             {
                 return refuse(message);
             }
+            if error.kind() == ErrorKind::UnknownArgument
+                && let Some(message) = compared_commands(&program)
+            {
+                return refuse(message);
+            }
             if program.iter().any(|word| word.contains(is_unprintable)) {
                 // Codes of colours are control characters too, so this message is printed without.
                 tell!("{}", error.to_string().trim_end());
@@ -202,6 +207,15 @@ fn bare_command(program: &[String], registry: &Registry) -> Option<(usize, Strin
 /// place of the file: it names the command that reads the file, or measures the programs.
 fn bare_file(program: &[String], registry: &Registry) -> Option<(usize, String)> {
     let (verb, words) = program.split_first()?;
+    // `compare './a 1' './b 2'`
+    let commands: Vec<String>;
+    let words = match verb.as_str() {
+        "compare" => {
+            commands = words.iter().flat_map(|word| words_of_command(word)).collect();
+            &commands
+        }
+        _ => words,
+    };
     let named = match verb.as_str() {
         // In the place of the subcommand.
         "events" | "heap" | "profile" => words.get(..1)?,
@@ -233,6 +247,33 @@ fn bare_file(program: &[String], registry: &Registry) -> Option<(usize, String)>
         ))
     };
     named.iter().enumerate().find_map(hint)
+}
+
+/// The words of a program with its arguments in one word; any other word alone.
+fn words_of_command(word: &str) -> Vec<String> {
+    let is_command = |first: &Path| first.is_file() && input::kind(first).is_some_and(|kind| kind.1 == MEASURE);
+    match word.split_once(' ') {
+        Some((first, _)) if is_command(Path::new(first)) && !Path::new(word).exists() => {
+            word.split_whitespace().map(str::to_owned).collect()
+        }
+        _ => vec![word.to_owned()],
+    }
+}
+
+/// The message for `gclab compare -- sleep 1 -- sleep 2`.
+fn compared_commands(program: &[String]) -> Option<String> {
+    let (_, words) = program.split_first().filter(|(verb, _)| *verb == "compare")?;
+    let mut commands = words.splitn(2, |word| word == "--");
+    let (first, others) = (commands.next()?, commands.next()?);
+    // The first command may stand before the first `--`.
+    let commands = match others.iter().any(|word| word == "--") {
+        true => others,
+        false => &words[first.iter().take_while(|word| word.starts_with('-')).count()..],
+    };
+    Some(format!(
+        "compare reads folders of results; for commands: gclab run -- {}",
+        shell_line(commands)
+    ))
 }
 
 /// The message for `gclab ./prog`, `gclab x.toml` and the like.

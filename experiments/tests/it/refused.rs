@@ -286,6 +286,15 @@ fn a_file_in_the_place_of_a_subcommand_gets_the_command_that_reads_it() {
             &["compare", "--", "./prog", "1", "--", "./prog", "2"],
             two_with_arguments,
         ),
+        (&["compare", "./prog 1", "prog 2"], two_with_arguments),
+        (
+            &["compare", "--", "true", "--", "./none"],
+            "gclab run -- true -- ./none",
+        ),
+        (
+            &["compare", "sleep", "1", "--", "sleep", "2"],
+            "gclab run -- sleep 1 -- sleep 2",
+        ),
         (&["run", "base"], folder),
         (&["plan", "base"], folder),
         (&["exec", "base"], folder),
