@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use gclab_eventlog::{Error, Figure, Interval, Summary};
+use gclab_report::wrapped;
 use gclab_sweep::tell;
 
 use super::damage::{message, salvaged};
@@ -45,7 +46,9 @@ pub(super) fn summary(arguments: &Arguments) -> ExitCode {
         tell!("gclab: {damage}; {read}, and their sums are lower bounds");
     }
     if !arguments.json {
-        return print(&format!("{}\n\n{}", summary.sentences().join("\n"), summary.text()));
+        let sentences = summary.sentences();
+        let sentences: Vec<String> = sentences.iter().map(|sentence| wrapped(sentence)).collect();
+        return print(&format!("{}\n\n{}", sentences.join("\n"), summary.text()));
     }
     print(&json(&summary.figures()))
 }

@@ -83,8 +83,8 @@ pub(super) fn answer(tuned: &Tuned<'_>) -> String {
     }
     let _ = write!(
         text,
-        "The answer holds for this input on this machine: another input may need other flags.\n\
-         All runs are in {}\n",
+        "{}\nAll runs are in {}\n",
+        wrapped("The answer holds for this input on this machine: another input may need other flags."),
         path_name(tuned.folder)
     );
     text

@@ -83,7 +83,7 @@ pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
 }
 
 /// [`list`], where more than `most` names are counted: `a, b and 7 more`.
-pub(crate) fn short_list<S: AsRef<str>>(names: &[S], most: usize) -> String {
+pub fn short_list<S: AsRef<str>>(names: &[S], most: usize) -> String {
     if names.len() <= most {
         return list(names);
     }

@@ -47,6 +47,7 @@ mod topics;
 mod verdict;
 
 pub use document::Document;
+pub use format::short_list;
 pub use render::{
     HeapFacts, TimelineFacts, csv, heap_map_page, heap_page, html, markdown, profile_changes, profile_line,
     profile_page, terminal, timeline_page, wrapped,

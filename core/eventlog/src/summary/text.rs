@@ -23,9 +23,31 @@ pub(super) fn text(summary: &Summary) -> String {
     let _ = write_memory(&mut text, summary);
     let _ = write_collections(&mut text, summary);
     let _ = write_times(&mut text, summary);
-    let _ = write_pauses(&mut text, summary);
+    let mut more = String::new();
+    let _ = write_pauses(&mut more, summary);
+    text.extend(more.lines().map(fitted));
     text
 }
+
+/// A line, broken where it would be wider than 80 columns.
+fn fitted(line: &str) -> String {
+    let mut text = String::with_capacity(line.len() + 1);
+    let mut width = 0;
+    for word in line.split_inclusive(' ') {
+        if width + word.trim_end().chars().count() > COLUMNS {
+            text.truncate(text.trim_end().len());
+            text.push_str(CONTINUED);
+            width = CONTINUED.len() - 1;
+        }
+        text.push_str(word);
+        width += word.chars().count();
+    }
+    text + "\n"
+}
+
+/// The width of a terminal, and what continues a line that is wider.
+const COLUMNS: usize = 80;
+const CONTINUED: &str = "\n    ";
 
 /// A number with commas, or a `?`.
 fn number(figure: Option<u64>, mark: &str) -> String {
@@ -284,4 +306,17 @@ fn write_lengths(out: &mut String, name: &str, pauses: &Pauses, Marks { sum, mea
 
 fn milliseconds(ns: u64) -> String {
     format!("{:.3} ms", ns as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fitted;
+
+    #[test]
+    fn long_pauses_fit_a_terminal() {
+        let line = "  Pauses of capabilities: 166, longest 183.859, p50 0.135, p90 0.748, p99 183.751 ms";
+        let two = "  Pauses of capabilities: 166, longest 183.859, p50 0.135, p90 0.748, p99\n    183.751 ms\n";
+        assert_eq!(fitted(line), two);
+        assert_eq!(fitted("  12"), "  12\n");
+    }
 }
