@@ -110,9 +110,12 @@ fn flags_without_effect_leave_the_default_as_good() {
 #[test]
 fn the_last_words_of_a_program_that_fails_at_once_are_lines() {
     let bench = with_script("echo 'no such input' >&2; exit 3");
-    let done = bench.gclab(&["tune", "--runtime=ocaml", "--", "./prog"]).exits(1);
     let expected = "./prog fails with its default flags: crash (exit status 3)\n    no such input\n";
-    assert_eq!(done.stdout, expected);
+    for runtime in ["ocaml", "ghc"] {
+        let runtime = format!("--runtime={runtime}");
+        let done = bench.gclab(&["tune", &runtime, "--", "./prog"]).exits(1);
+        assert_eq!(done.stdout, expected);
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::plan;
 use crate::program::{Program, place_of, why_not};
 use crate::runner::child::End;
 use crate::runner::stop::Stop;
-use crate::runtime::{Clash, Ended, Files, Setting, Task, Value};
+use crate::runtime::{Clash, Ended, Failure, Files, Setting, Task, Value};
 
 /// A runtime that only reads its flags needs no more time than this.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -324,20 +324,38 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
         format!("program {}: `command`: {word}: {problem}", program.description.name)
     };
     let finished = by_itself(program, &start, TIMEOUT, stop).map_err(failed)?;
+    let status = match finished.end {
+        End::Exit(status) => Some(status),
+        _ => None,
+    };
     let ended = Ended {
-        status: match finished.end {
-            End::Exit(status) => Some(status),
-            _ => None,
-        },
+        status,
         stdout: &finished.stdout,
         stderr: &finished.stderr,
         statistics: None,
         limited: false,
     };
+    let refusal = program.runtime.probed(&ended).err();
+    let is_own = status == Some(0) || program.runtime.failure(&ended) == Some(Failure::Refused);
+    let refusal = match refusal {
+        Some(reason) if is_own || !fails(program, stop).map_err(failed)? => Some(reason),
+        _ => None,
+    };
     Ok(Taken {
-        refusal: program.runtime.probed(&ended).err(),
+        refusal,
         version: program.runtime.version(Some(&ended), None),
     })
+}
+
+/// Whether a program fails without any flag of its runtime. Then its first run says why.
+fn fails(program: &Program, stop: &Stop) -> io::Result<bool> {
+    let task = Task {
+        purpose: Purpose::Times,
+        files: None,
+    };
+    let start = program.start(&Setting::new(), task);
+    let end = by_itself(program, &start, TIMEOUT, stop)?.end;
+    Ok(end != End::Exit(program.description.expect.status) && end != End::Timeout)
 }
 
 /// The first word of the first of `commands` that cannot be run, for the message of a refusal. A

@@ -332,6 +332,16 @@ fn a_program_that_fails_at_once_is_not_run_again() {
         assert!(done.stderr.contains(part), "{part}\n{}", done.all());
     }
     assert_eq!(runs(&bench, "prog").len(), 1);
+    // A runtime that is not there refuses no flag.
+    let file =
+        "[[program]]\nname = \"p\"\nruntime = \"ghc\"\ncommand = [\"./prog\"]\nsweep = { A = [\"1m\", \"2m\"] }\n";
+    bench.write("sweep.toml", file);
+    for status in ["64", "1"] {
+        bench.script("prog", &format!("echo 'usage: prog FILE' >&2; exit {status}"));
+        let done = bench.gclab(&["run", "--fresh", "sweep.toml"]).exits(1);
+        let is_own = done.stderr.contains("usage: prog FILE") && !done.stderr.contains("refuses");
+        assert!(is_own, "{}", done.all());
+    }
     // Whatever its position, and whatever the other program does.
     bench.script("good", "echo fine");
     for (out, words) in [
