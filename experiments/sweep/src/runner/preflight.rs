@@ -71,7 +71,8 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
 pub fn look_for_clashes(experiment: &Experiment) -> Result<(), String> {
     for entry in experiment.entries.iter().filter(|entry| !entry.is_own()) {
         let mut variants = plan::Variants::new(entry);
-        for point in plan::planned_points(experiment, entry) {
+        let (mut seen, mut same) = (BTreeSet::new(), Vec::new());
+        for mut point in plan::planned_points(experiment, entry) {
             let program = variants.of(&point);
             let setting = with_limit(&program, &point.flags, !experiment.heap.is_empty());
             if let Some((value, word)) = setting
@@ -80,9 +81,19 @@ pub fn look_for_clashes(experiment: &Experiment) -> Result<(), String> {
             {
                 return Err(overridden(&program, value, &word));
             }
-            if let Some(clash) = program.clash(&setting) {
-                return Err(clashing(&program, &clash));
+            let Some(clash) = program.clash(&setting) else { continue };
+            if !clash.is_idle {
+                return Err(clashing(&program, &[clash]));
             }
+            point
+                .flags
+                .retain(|key, _| clash.flags.last().is_none_or(|idle| idle.key() != *key));
+            if !seen.insert(point) && !same.contains(&clash) {
+                same.push(clash);
+            }
+        }
+        if !same.is_empty() {
+            return Err(clashing(&entry.program, &same));
         }
     }
     Ok(())
@@ -192,29 +203,34 @@ fn overridden(program: &Program, value: &Value, word: &str) -> String {
     )
 }
 
-/// The message about flags that exclude each other, or a flag without effect.
-fn clashing(program: &Program, clash: &Clash) -> String {
+/// The message about flags that exclude each other, or flags without effect: of the first clash,
+/// with all those to exclude.
+fn clashing(program: &Program, clashes: &[Clash]) -> String {
     // As in an experiment file.
     let flag = |value: &Value| match value.text().parse::<f64>().is_ok() || ["true", "false"].contains(&value.text()) {
         true => format!("{} = {}", value.key(), value.text()),
         false => format!("{} = {:?}", value.key(), value.text()),
     };
+    let clash = &clashes[0];
     let flags: Vec<String> = clash.flags.iter().map(flag).collect();
     let problem = match &flags[..] {
+        [one, other] if clash.is_idle => format!("ignores {other} with {one}"),
         [one, other] => format!("does not take {one} with {other}"),
         _ => format!("ignores {}", flags.join(", ")),
     };
+    let table = |clash: &Clash| format!("{{ {} }}", clash.flags.iter().map(flag).collect::<Vec<_>>().join(", "));
+    let excluded = clashes.iter().map(table);
     let remedy = match flags.len() {
         1 => "give it what it needs, or leave it out",
         _ => "leave one of the two out",
     };
     format!(
-        "program {}: the {} runtime {problem}: {}; {remedy}, or leave such runs out by exclude = [{{ {} }}] before the \
+        "program {}: the {} runtime {problem}: {}; {remedy}, or leave such runs out by exclude = [{}] before the \
          first table of the file",
         program.description.name,
         program.runtime.name(),
         clash.reason,
-        flags.join(", ")
+        excluded.collect::<Vec<_>>().join(", ")
     )
 }
 
@@ -335,7 +351,7 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
         statistics: None,
         limited: false,
     };
-    let refusal = program.runtime.probed(&ended).err();
+    let refusal = program.runtime.probed(setting, &ended).err();
     let is_own = status == Some(0) || program.runtime.failure(&ended) == Some(Failure::Refused);
     let refusal = match refusal {
         Some(reason) if is_own || !fails(program, stop).map_err(failed)? => Some(reason),

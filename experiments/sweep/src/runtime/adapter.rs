@@ -119,6 +119,8 @@ pub struct Clash {
     pub flags: Vec<Value>,
     /// The runtime's reason.
     pub reason: &'static str,
+    /// Whether runs that differ only in the last flag are the same, so that one of them may stay.
+    pub is_idle: bool,
 }
 
 /// Why a runtime does not take a flag.
@@ -229,9 +231,9 @@ pub trait Runtime: fmt::Debug + Send + Sync {
     /// Whether a process that [`Runtime::probe`] started took its flags.
     ///
     /// # Errors
-    /// The runtime's own message.
-    fn probed(&self, ended: &Ended<'_>) -> Result<(), String> {
-        let _ = ended;
+    /// The runtime's own message, or the reason why it ignores a flag.
+    fn probed(&self, setting: &Setting, ended: &Ended<'_>) -> Result<(), String> {
+        let _ = (setting, ended);
         Ok(())
     }
 

@@ -79,6 +79,21 @@ const CLASHES: [([Clashing; 2], &str); 7] = [
     ),
 ];
 
+/// Pairs of flag values of which GHC ignores the second without harm, with the reason.
+const IDLE: [([Clashing; 2], &str); 2] = [
+    (
+        [
+            (&["N"], |word| word == "-N1"),
+            (&["qg", "qb", "qn", "qi", "qm"], |_| true),
+        ],
+        "it concerns several capabilities, and -N1 has one",
+    ),
+    (
+        [ONE_GENERATION, (&["O"], |_| true)],
+        "-O concerns the old generation, and -G1 has none",
+    ),
+];
+
 /// Flag values that GHC ignores without -M, with the reason.
 const OF_LIMIT: [(Clashing, &str); 2] = [
     (
@@ -287,11 +302,18 @@ impl Runtime for Ghc {
         Some(with_words(command, words))
     }
 
-    fn probed(&self, ended: &Ended<'_>) -> Result<(), String> {
+    fn probed(&self, setting: &Setting, ended: &Ended<'_>) -> Result<(), String> {
         let describes_itself = ended.stdout.contains("(\"GHC RTS\", \"YES\")");
         let is_quiet = ended.stderr.trim().is_empty();
         if ended.status == Some(0) && describes_itself && is_quiet {
-            return Ok(());
+            let way = Pairs::of(ended.stdout).text("RTS way");
+            let idle = ["I", "Iw"].iter().find(|key| setting.contains_key(**key));
+            return match idle.filter(|_| way.is_some_and(|way| !way.contains("_thr"))) {
+                Some(key) => Err(format!(
+                    "it ignores -{key}: a collection in idle time requires the program to be built with -threaded"
+                )),
+                None => Ok(()),
+            };
         }
         // The runtime complains about some wrong flags at once, but exits only after reading all
         // flags, and `--info` comes before that.
@@ -317,17 +339,24 @@ impl Runtime for Ghc {
             let mut values = keys.iter().filter_map(|key| setting.get(*key));
             values.find(|value| clashes(value.meaning())).cloned()
         };
-        let pair = |([one, other], reason): ([Clashing; 2], _)| {
-            let flags = vec![value(one)?, value(other)?];
-            Some(Clash { flags, reason })
+        let pair = |is_idle| {
+            move |([one, other], reason): ([Clashing; 2], _)| {
+                let flags = vec![value(one)?, value(other)?];
+                Some(Clash { flags, reason, is_idle })
+            }
         };
         let has_limit = || setting.contains_key("M") || own_words(command).any(|word| word.starts_with("-M"));
         let alone = |(flag, reason)| {
             let flags = vec![value(flag).filter(|_| !has_limit())?];
-            Some(Clash { flags, reason })
+            Some(Clash {
+                flags,
+                reason,
+                is_idle: false,
+            })
         };
-        let pairs = CLASHES.into_iter().find_map(pair);
-        pairs.or_else(|| OF_LIMIT.into_iter().find_map(alone))
+        let pairs = CLASHES.into_iter().find_map(pair(false));
+        let alone = pairs.or_else(|| OF_LIMIT.into_iter().find_map(alone));
+        alone.or_else(|| IDLE.into_iter().find_map(pair(true)))
     }
 
     fn overriding(&self, command: Command<'_>, flag: &Value) -> Option<String> {

@@ -274,6 +274,7 @@ impl Runtime for Jvm {
         Some(Clash {
             flags: vec![setting[ignored].clone(), gc],
             reason: "that collector takes no account of the flag",
+            is_idle: false,
         })
     }
 
@@ -306,7 +307,7 @@ impl Runtime for Jvm {
         })
     }
 
-    fn probed(&self, ended: &Ended<'_>) -> Result<(), String> {
+    fn probed(&self, _: &Setting, ended: &Ended<'_>) -> Result<(), String> {
         // Runs will find out whether a heap is too small for the JVM itself.
         if ended.status == Some(0) || self.failure(ended) == Some(Failure::Exhausted) {
             return Ok(());

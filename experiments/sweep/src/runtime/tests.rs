@@ -535,6 +535,12 @@ fn ghc_refuses_or_ignores_some_pairs_of_flags() {
     assert_eq!(clash(&[&ignored[..], &[("xn", "true")]].concat()), both("c", "xn"));
     assert_eq!(clash(&[("qg", "false"), ("qb", "0")]), both("qg", "qb"));
     assert_eq!(clash(&[("I", "0"), ("Iw", "1")]), both("I", "Iw"));
+    for ignored in ["qg", "qb", "qn", "qi"] {
+        assert_eq!(clash(&[("N", "1"), (ignored, "1")]), both("N", ignored));
+    }
+    assert_eq!(clash(&[("N", "1"), ("qg", "false")]), both("N", "qg"));
+    assert_eq!(clash(&[("N", "2"), ("qg", "false")]), None);
+    assert_eq!(clash(&[("G", "1"), ("O", "4m")]), both("G", "O"));
     assert_eq!(clash(&[("c", "30")]), Some(vec!["c"]), "a percentage of -M");
     assert_eq!(clash(&[("m", "5")]), Some(vec!["m"]), "a percentage of -M");
     assert_eq!(clash_in(&["./p", "+RTS", "-M1g"], &[("c", "30")]), None);
@@ -562,14 +568,24 @@ fn a_probe_of_ghc_tells_refusals_from_programs_that_run() {
         stdout: " [(\"GHC RTS\", \"YES\")\n",
         ..ended(Some(0), "", None)
     };
-    assert_eq!(ghc.probed(&info), Ok(()));
+    assert_eq!(ghc.probed(&Setting::new(), &info), Ok(()));
+    // Only the threaded runtime collects in idle time.
+    let idle = setting("ghc", &[("I", "0.3")]);
+    for (way, is_right) in [("rts_thr", true), ("rts_v", false)] {
+        let stdout = format!(" [(\"GHC RTS\", \"YES\")\n ,(\"RTS way\", \"{way}\")\n");
+        let info = Ended {
+            stdout: &stdout,
+            ..info
+        };
+        assert_eq!(ghc.probed(&idle, &info).is_ok(), is_right, "{way}");
+    }
     let refused = ended(
         Some(1),
         "shellcheck: Most RTS options are disabled. Link with -rtsopts\n",
         None,
     );
     assert!(
-        ghc.probed(&refused)
+        ghc.probed(&Setting::new(), &refused)
             .unwrap_err()
             .starts_with("shellcheck: Most RTS options")
     );
@@ -578,12 +594,19 @@ fn a_probe_of_ghc_tells_refusals_from_programs_that_run() {
         stderr: threads,
         ..info
     };
-    assert_eq!(ghc.probed(&complained).unwrap_err(), threads.lines().next().unwrap());
+    assert_eq!(
+        ghc.probed(&Setting::new(), &complained).unwrap_err(),
+        threads.lines().next().unwrap()
+    );
     let ignored = Ended {
         stdout: "the program's own output",
         ..ended(Some(0), "", None)
     };
-    assert!(ghc.probed(&ignored).unwrap_err().contains("-rtsopts=ignoreAll"));
+    assert!(
+        ghc.probed(&Setting::new(), &ignored)
+            .unwrap_err()
+            .contains("-rtsopts=ignoreAll")
+    );
 }
 
 /// The JVM's own words come after the adapter's, and the last of several counts.

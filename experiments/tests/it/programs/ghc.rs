@@ -159,6 +159,22 @@ fn a_program_of_ghc_that_refuses_flags_is_told_in_one_message() {
     );
 }
 
+/// One of the runs that are the same may stay.
+#[test]
+fn runs_that_differ_only_in_an_ignored_flag_are_refused() {
+    let bench = super::with_script("true");
+    let file = "[[program]]\nname = \"p\"\nruntime = \"ghc\"\ncommand = [\"./prog\"]\n\
+        sweep = { N = [1, 2], qg = [0, 1, false] }\n";
+    bench.write("same.toml", file);
+    let done = bench.gclab(&["plan", "same.toml"]).exits(2);
+    let exclude = "exclude = [{ N = 1, qg = 1 }, { N = 1, qg = false }]";
+    for part in ["ignores qg = 1 with N = 1: ", exclude] {
+        assert!(done.stderr.contains(part), "{part}\n{}", done.all());
+    }
+    bench.write("same.toml", &format!("{exclude}\n{file}"));
+    bench.gclab(&["plan", "same.toml"]).exits(0);
+}
+
 /// Each of two flags is legal, but not both.
 #[test]
 fn a_pair_of_flags_that_ghc_refuses_is_told_before_the_first_run() {
