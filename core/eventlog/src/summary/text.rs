@@ -33,14 +33,14 @@ pub(super) fn text(summary: &Summary) -> String {
 fn fitted(line: &str) -> String {
     let mut text = String::with_capacity(line.len() + 1);
     let mut width = 0;
-    for word in line.split_inclusive(' ') {
-        if width + word.trim_end().chars().count() > COLUMNS {
+    for part in line.split_inclusive(", ") {
+        if width + part.trim_end().chars().count() > COLUMNS {
             text.truncate(text.trim_end().len());
             text.push_str(CONTINUED);
             width = CONTINUED.len() - 1;
         }
-        text.push_str(word);
-        width += word.chars().count();
+        text.push_str(part);
+        width += part.chars().count();
     }
     text + "\n"
 }
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn long_pauses_fit_a_terminal() {
         let line = "  Pauses of capabilities: 166, longest 183.859, p50 0.135, p90 0.748, p99 183.751 ms";
-        let two = "  Pauses of capabilities: 166, longest 183.859, p50 0.135, p90 0.748, p99\n    183.751 ms\n";
+        let two = "  Pauses of capabilities: 166, longest 183.859, p50 0.135, p90 0.748,\n    p99 183.751 ms\n";
         assert_eq!(fitted(line), two);
         assert_eq!(fitted("  12"), "  12\n");
     }
