@@ -47,7 +47,8 @@ fn a_search_finds_the_flag_that_matters() {
     let words = ["tune", "--budget=60", "--runtime=ocaml", "--json", "--", "./prog"];
     let (bench, done) = searched(&words, |done| {
         let answer: Value = serde_json::from_str(&done.stdout).unwrap();
-        answer["verdict"] == "better"
+        // Other tests may disturb the runs.
+        ["better", "disturbed"].contains(&answer["verdict"].as_str().unwrap())
             && answer["flags"].as_str().unwrap().contains("s=4M")
             && answer["ratio_ci95"][1].as_f64().unwrap() < 0.9
     });
@@ -73,8 +74,9 @@ fn a_search_finds_the_flag_that_matters() {
 fn an_answer_begins_with_a_sentence_and_shows_failures() {
     let words = ["tune", "--budget=60", "--seed=3", "--runtime=ocaml", "--", "./prog"];
     let (_, done) = searched(&words, |done| {
-        let first = done.stdout.lines().next().unwrap();
-        first.starts_with("Use ") && first.contains("s=4M")
+        let answer = done.stdout.split("\n\n").next().unwrap();
+        let is_better = answer.starts_with("Use ") || answer.contains("other programs disturbed");
+        is_better && answer.contains("s=4M")
     });
     let answer = done.stdout.split("\n\n").next().unwrap().replace('\n', " ");
     assert!(
@@ -82,12 +84,9 @@ fn an_answer_begins_with_a_sentence_and_shows_failures() {
         "{}",
         done.all()
     );
-    for part in [
-        "\n\n  env OCAMLRUNPARAM=",
-        "(default)",
-        "another input may need other flags",
-        " failed: ",
-    ] {
+    let is_recommended = done.stdout.contains("\n\n  env OCAMLRUNPARAM=");
+    assert_eq!(is_recommended, answer.starts_with("Use "), "{}", done.all());
+    for part in ["(default)", "another input may need other flags", " failed: "] {
         assert!(done.stdout.contains(part), "{part}: {}", done.all());
     }
 }

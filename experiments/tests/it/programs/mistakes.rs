@@ -154,7 +154,7 @@ fn a_wrong_value_is_shown_with_a_right_one() {
     let bench = with_script("true");
     let program = "[[program]]\nname = \"p\"\ncommand = [\"./prog\"]\n";
     for (text, parts) in [
-        ("timeout = 0\n", &["`0` is not a valid time", "timeout = \"2.5s\""][..]),
+        ("timeout = 0\n", &["`0` is not a valid time", "\"2.5s\""][..]),
         ("precision = 2\n", &["`2` is not a valid share", "less than 100%"]),
         (
             "eventlog = true\n",

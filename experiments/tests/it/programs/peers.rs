@@ -23,7 +23,7 @@ const FILES: &[(&str, &str, &[&str])] = &[
         "ghc_threads",
         "80 runs in 5 rounds",
         &[
-            "--collector parallel +RTS -A4m -N2",
+            "gclab exec gcbench 18 16 500000 --collector parallel +RTS",
             "peers par_trees 2 17 +RTS -qg1 -RTS +RTS -A4m -N2",
             "peers gcbench 18 16 500000 +RTS -qg -RTS +RTS",
         ],

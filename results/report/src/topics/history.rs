@@ -546,7 +546,7 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a folder");
         let mut folders = ["a", "b"].map(|name| (name, small_runs()));
         for run in &mut folders[1].1 {
-            for stats in &mut run.stats {
+            if let Some(stats) = &mut run.stats {
                 for seconds in [&mut stats.total_elapsed_seconds, &mut stats.total_cpu_seconds] {
                     *seconds = seconds.map(|seconds| 1.3 * seconds);
                 }

@@ -172,7 +172,7 @@ mod tests {
             }
             let stats = run.stats.as_mut().expect("a good run");
             stats.total_cpu_seconds = Some(cpu);
-            for phase in stats.phases.iter_mut() {
+            if let Some(phase) = &mut stats.phases {
                 phase.measured.max_pause_seconds = Some(pause);
                 phase.measured.total_cpu_seconds = Some(cpu);
             }
