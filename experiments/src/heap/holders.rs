@@ -162,17 +162,20 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
         words.pop();
     }
     let is_list = !is_one && merged.place(last).is_list && analysis.retained(node) > holder.bytes / 2;
-    if !is_one && !is_list {
-        let known = known(merged, last);
-        for &place in known[..known.len() - 1].iter().skip(1) {
-            let of = variable(analysis, merged, referrers, place);
-            words.extend(step_word(merged, place).map(|word| word + &of));
-        }
-    }
     let parts = match is_one {
         true => parts_of(merged, &holder.parts),
         false => vec![last],
     };
+    // The program's own objects on the way to what is new, or all on the way to what none holds alone.
+    let behind = parts.first().map_or_else(Vec::new, |&part| known(merged, part));
+    let behind = &behind[..behind.len().saturating_sub(1)];
+    let is_told = behind.iter().any(|&at| rank(merged.class(at)) == Rank::Own);
+    if !is_list && (is_told || !is_one) {
+        for &place in behind.iter().skip(usize::from(!is_one)) {
+            let of = variable(analysis, merged, referrers, place);
+            words.extend(step_word(merged, place).map(|word| word + &of));
+        }
+    }
     let shown = parts
         .into_iter()
         .filter(|&part| percent(merged.place(part).bytes, holder.bytes) >= LEAST);
@@ -350,28 +353,34 @@ fn chain(merged: &Merged, place: u32) -> impl Iterator<Item = u32> {
 }
 
 /// The places from one to that which a reader knows: the first of the program's own class on the way
-/// to most of its bytes; or if most are those of collections, which is on no way, the first of such a
-/// class behind most of its objects; or else the contents of the innermost collection.
+/// to most of its bytes, or of plain objects with names, and in a tree of growth rather of new ones. If
+/// no way leads to most of them, as some are those of collections, it is the heaviest such place behind
+/// most objects. If there is none, it is the contents of the innermost collection.
 fn known(merged: &Merged, place: u32) -> Vec<u32> {
     let mut chain: Vec<u32> = chain(merged, place).collect();
-    let own = chain.iter().position(|&at| rank(merged.class(at)) == Rank::Own);
-    let bytes = |at: u32| merged.place(at).bytes;
+    let is_own = |at: u32| rank(merged.class(at)) == Rank::Own;
     let is_plain = |at: u32| merged.class(at).starts_with('{');
-    let entry = chain[..chain.len() - 1]
-        .iter()
-        .rposition(|&at| is_entry(merged.class(at)));
-    let value = entry.map_or(0, |entry| entry + 1);
-    let end = match own {
-        _ if merged.place(place).is_list && (is_plain(place) || merged.class(place) == "Object") => 0,
+    let first = |is: &dyn Fn(u32) -> bool| chain.iter().position(|&at| is(at));
+    let is_new = |at: u32| merged.place(at).is_new;
+    let own = first(&|at| is_own(at) && is_new(at)).or_else(|| first(&|at| is_plain(at) && is_new(at)));
+    let is_list = merged.place(place).is_list && (is_plain(place) || merged.class(place) == "Object");
+    let end = match own.or_else(|| first(&is_own)) {
+        _ if is_list => 0,
         Some(own) => own,
-        None if is_plain(place) || bytes(chain[chain.len() - 1]) > bytes(place) / 2 => value,
         None => {
-            let (mut best, mut open) = (None, vec![place]);
+            let last = chain[chain.len() - 1];
+            let below = merged
+                .below(last)
+                .into_iter()
+                .map(|at| merged.place(at).bytes)
+                .sum::<u64>();
+            let is_data = chain.len() > 1 && merged.place(last).bytes - below > merged.place(place).bytes / 2;
+            let (mut best, mut open) = (None, if is_data { Vec::new() } else { vec![place] });
             while let Some(at) = open.pop() {
-                match rank(merged.class(at)) == Rank::Own || is_plain(at) {
+                match is_own(at) || is_plain(at) {
                     false => open.extend(merged.below(at)),
                     true if merged.place(at).count >= merged.place(place).count / 2 => {
-                        best = best.max(Some((bytes(at), at)));
+                        best = best.max(Some((merged.place(at).bytes, at)));
                     }
                     true => {}
                 }
@@ -382,7 +391,10 @@ fn known(merged: &Merged, place: u32) -> Vec<u32> {
                 chain.reverse();
                 chain.len()
             } else {
-                value
+                let entry = chain[..chain.len() - 1]
+                    .iter()
+                    .rposition(|&at| is_entry(merged.class(at)));
+                entry.map_or(0, |entry| entry + 1)
             }
         }
     };

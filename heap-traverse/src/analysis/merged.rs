@@ -45,6 +45,8 @@ pub struct Place {
     class: u32,
     /// The number of objects. In a tree of growth: how many more there are, or all if no more.
     pub count: u64,
+    /// In a tree of growth: whether there are more. True in others.
+    pub is_new: bool,
     /// Whether it has one object.
     pub is_one: bool,
     /// Whether some of its objects hold others of them, as in a list.
@@ -213,6 +215,7 @@ impl Merged {
             way: none,
             class: none,
             count: 1,
+            is_new: true,
             is_one: true,
             is_list: false,
             is_apart: false,
@@ -330,6 +333,7 @@ impl Merged {
                                     way,
                                     class,
                                     count: 0,
+                                    is_new: true,
                                     is_one: true,
                                     is_list: false,
                                     is_apart,
@@ -417,6 +421,7 @@ impl Merged {
                     above,
                     bytes,
                     count,
+                    is_new: more > 0,
                     heaviest: (own.heaviest as f64 * part) as u64,
                     ..own
                 },
@@ -474,8 +479,9 @@ impl Merged {
     pub fn recount(&mut self, places: impl IntoIterator<Item = u32>) {
         let mut counts = vec![0; self.places.len()];
         places.into_iter().for_each(|place| counts[place as usize] += 1);
-        for (own, count) in self.places.iter_mut().zip(counts).filter(|&(_, count)| count > 0) {
-            own.count = count;
+        for (own, count) in self.places.iter_mut().zip(counts) {
+            own.is_new = count > 0;
+            own.count = if own.is_new { count } else { own.count };
         }
     }
 

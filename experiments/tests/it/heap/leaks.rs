@@ -428,13 +428,9 @@ fn first_line(by_id: bool, rounds: impl IntoIterator<Item = impl Fn(&mut Heap)>)
 /// A buffer that is full is replaced by one of twice the size, and then has room.
 #[test]
 fn a_buffer_that_doubles_in_one_step_of_several_is_what_grew() {
-    let cases = [
-        ([1, 2, 2], "No leak: 30.0 kB new, little in the last step: "),
-        ([1, 1, 2], "30.0 kB new, but not in every step: "),
-    ];
-    for (by_id, (sizes, start)) in [true, false]
+    for (by_id, sizes) in [true, false]
         .into_iter()
-        .flat_map(|by_id| cases.map(|case| (by_id, case)))
+        .flat_map(|by_id| [[1, 2, 2], [1, 1, 2]].map(|sizes| (by_id, sizes)))
     {
         let double = |size: u64| {
             move |heap: &mut Heap| {
@@ -446,7 +442,7 @@ fn a_buffer_that_doubles_in_one_step_of_several_is_what_grew() {
             }
         };
         let line = first_line(by_id, sizes.map(double));
-        let is_told = line.starts_with(&format!("{start}.text Builder"));
+        let is_told = line.starts_with("30.0 kB new, but not in every step: .text Builder");
         assert!(
             is_told && line.ends_with(" > .value byte[]"),
             "by id {by_id}, {sizes:?}: {line}"
