@@ -352,10 +352,10 @@ fn chain(merged: &Merged, place: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(place), |&at| next(merged, at))
 }
 
-/// The places from one to that which a reader knows: the first of the program's own class on the way
-/// to most of its bytes, or of plain objects with names, and in a tree of growth rather of new ones. If
-/// no way leads to most of them, as some are those of collections, it is the heaviest such place behind
-/// most objects. If there is none, it is the contents of the innermost collection.
+/// The places from one to that which a reader knows: the first of new objects of the program's own
+/// class, or of plain ones with names, on the way to most of its bytes. If no way leads to most, as
+/// collections have some, it is the heaviest such place behind most objects. If nothing is new, it is
+/// the first of the program's own class, or else the contents of the innermost collection.
 fn known(merged: &Merged, place: u32) -> Vec<u32> {
     let mut chain: Vec<u32> = chain(merged, place).collect();
     let is_own = |at: u32| rank(merged.class(at)) == Rank::Own;
@@ -364,7 +364,8 @@ fn known(merged: &Merged, place: u32) -> Vec<u32> {
     let is_new = |at: u32| merged.place(at).is_new;
     let own = first(&|at| is_own(at) && is_new(at)).or_else(|| first(&|at| is_plain(at) && is_new(at)));
     let is_list = merged.place(place).is_list && (is_plain(place) || merged.class(place) == "Object");
-    let end = match own.or_else(|| first(&is_own)) {
+    let old = first(&is_own);
+    let end = match own {
         _ if is_list => 0,
         Some(own) => own,
         None => {
@@ -374,10 +375,11 @@ fn known(merged: &Merged, place: u32) -> Vec<u32> {
                 .into_iter()
                 .map(|at| merged.place(at).bytes)
                 .sum::<u64>();
-            let is_data = chain.len() > 1 && merged.place(last).bytes - below > merged.place(place).bytes / 2;
+            let is_link = chain.len() == 1 || is_entry(merged.class(last));
+            let is_data = !is_link && merged.place(last).bytes - below > merged.place(place).bytes / 2;
             let (mut best, mut open) = (None, if is_data { Vec::new() } else { vec![place] });
             while let Some(at) = open.pop() {
-                match is_own(at) || is_plain(at) {
+                match (is_own(at) || is_plain(at)) && is_new(at) {
                     false => open.extend(merged.below(at)),
                     true if merged.place(at).count >= merged.place(place).count / 2 => {
                         best = best.max(Some((merged.place(at).bytes, at)));
@@ -394,7 +396,7 @@ fn known(merged: &Merged, place: u32) -> Vec<u32> {
                 let entry = chain[..chain.len() - 1]
                     .iter()
                     .rposition(|&at| is_entry(merged.class(at)));
-                entry.map_or(0, |entry| entry + 1)
+                old.unwrap_or(entry.map_or(0, |entry| entry + 1))
             }
         }
     };

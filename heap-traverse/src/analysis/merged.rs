@@ -33,6 +33,8 @@ const PERIOD: usize = 4;
 /// How many objects of one class of a library, such as plain objects, or single objects of any class,
 /// each inside the one before, make a list.
 const LIST: u32 = 32;
+/// The field with a JVM's thread's variables.
+const THREAD_LOCALS: &str = "threadLocals";
 /// The way of a reference whose name says nothing.
 const ANY: &str = "[*]";
 
@@ -53,6 +55,8 @@ pub struct Place {
     pub is_list: bool,
     /// Whether its object has its own place next to others, because it has most of their weight.
     is_apart: bool,
+    /// Whether its objects are threads with variables, of which no one is told: their work moves.
+    is_pool: bool,
     /// The weight of its objects and of all below.
     pub bytes: u64,
     /// The object with the most weight, and its weight. In a tree of growth: that of the later file,
@@ -64,7 +68,7 @@ pub struct Place {
 impl Place {
     /// Whether it has one object, or one of them has most of the weight and is not the first of a list.
     pub fn is_mostly_one(&self) -> bool {
-        self.is_one || !self.is_list && self.heaviest > self.bytes / 2
+        self.is_one || !self.is_list && !self.is_pool && self.heaviest > self.bytes / 2
     }
 }
 
@@ -219,6 +223,7 @@ impl Merged {
             is_one: true,
             is_list: false,
             is_apart: false,
+            is_pool: false,
             bytes: 0,
             largest: ROOT,
             heaviest: 0,
@@ -307,8 +312,14 @@ impl Merged {
                 // A list's first entry is like the others.
                 let way = named.filter(|_| !is_entry[class as usize]).unwrap_or(unnamed);
                 let siblings = if above == 0 { &top } else { &counts }[class as usize];
-                let is_apart =
+                let has_most =
                     siblings.count > 1 && siblings.largest.1 == child && siblings.largest.0 > siblings.weight / 2;
+                let is_pool = has_most && {
+                    let mut edges = analysis.snapshot.node(child).edges();
+                    let variables = edges.find(|edge| edge.name_text() == THREAD_LOCALS);
+                    variables.is_some_and(|own| weights[own.target().ordinal() as usize] > siblings.largest.0 / 2)
+                };
+                let is_apart = has_most && !is_pool;
                 let is_container = is_container[class as usize];
                 // A map inside a map is not a list, but a map's entry directly inside another is.
                 let period = match is_own[class as usize] || chains[child as usize] >= LIST {
@@ -337,6 +348,7 @@ impl Merged {
                                     is_one: true,
                                     is_list: false,
                                     is_apart,
+                                    is_pool: false,
                                     bytes: 0,
                                     largest: child,
                                     heaviest: 0,
@@ -349,6 +361,7 @@ impl Merged {
                 let own = &mut places[place as usize];
                 own.count += 1;
                 own.is_one = own.count == 1;
+                own.is_pool |= is_pool;
                 if weights[child as usize] > own.heaviest {
                     (own.largest, own.heaviest) = (child, weights[child as usize]);
                 }
