@@ -66,8 +66,8 @@ const LIBRARIES: [&str; 22] = [
     "TSO",
 ];
 /// Such classes whose names may begin those of others: of JavaScript, and of timers, events and streams
-/// in Node.js.
-const BUILT_IN: [&str; 23] = [
+/// in Node.js and Chrome.
+const BUILT_IN: [&str; 25] = [
     "ArrayBuffer",
     "SharedArrayBuffer",
     "DataView",
@@ -89,6 +89,8 @@ const BUILT_IN: [&str; 23] = [
     "Immediate",
     "TimersList",
     "Listener",
+    "EventListener",
+    "V8EventListener",
     "ReadableState",
     "WritableState",
 ];
