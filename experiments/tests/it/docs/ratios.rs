@@ -22,7 +22,7 @@ struct Column {
     against: Option<&'static str>,
 }
 
-/// A row, with warm and with cold pages.
+/// A row; several, if the state of pages is an axis.
 struct Row {
     name: &'static str,
     folder: &'static str,
@@ -60,7 +60,7 @@ const fn column(head: &'static str, figure: Figure) -> Column {
 }
 
 impl Row {
-    fn cell(&self, dir: &ResultsDir, pages: &str, column: &Column) -> String {
+    fn cell(&self, dir: &ResultsDir, pages: Option<&str>, column: &Column) -> String {
         let against = column.against.unwrap_or(self.against);
         let values = |workload: &str, collector: &str| -> Vec<(u32, f64)> {
             let runs = dir.runs().iter().filter(|run| {
@@ -68,7 +68,7 @@ impl Row {
                 let mut swept = swept.map(|(name, value)| (name.as_str(), value.as_str())).peekable();
                 run.workload == workload
                     && run.collector == collector
-                    && run.settings["env.PAGES"] == pages
+                    && run.settings.get("env.PAGES").map(String::as_str) == pages
                     && (swept.peek().is_none() || swept.eq(self.flags.iter().copied()))
             });
             runs.filter_map(|run| Some((run.round, (column.figure)(run)?)))
@@ -82,6 +82,7 @@ impl Row {
         let (effects, workloads): (Vec<Effect>, Vec<&str>) = effects.unzip();
         let worst = effects.iter().zip(workloads);
         match worst.max_by(|(a, _), (b, _)| a.ratio().total_cmp(&b.ratio())) {
+            Some((only, _)) if effects.len() == 1 => format!("{:.2}", only.ratio()),
             Some((worst, workload)) => {
                 let mean = Effect::mean(&effects).expect("an effect");
                 format!("{:.2} ({:.2} {workload})", mean.ratio(), worst.ratio())
@@ -92,25 +93,27 @@ impl Row {
 }
 
 /// A table, and where its figures come from.
-fn table(head: &str, rows: &[Row], columns: &[Column]) -> String {
-    let heads: Vec<&str> = columns.iter().map(|column| column.head).collect();
-    let mut text = format!(
-        "| {head} | pages | {} |\n|---|---{} |\n",
-        heads.join(" | "),
-        "|---".repeat(heads.len())
-    );
+fn table(head: &str, rows: &[Row], columns: &[Column], pages: &[Option<&str>]) -> String {
+    let mut heads = vec![head];
+    heads.extend(pages[0].map(|_| "pages"));
+    heads.extend(columns.iter().map(|column| column.head));
+    let mut text = format!("| {} |\n{} |\n", heads.join(" | "), "|---".repeat(heads.len()));
     let mut sources = BTreeSet::new();
     for row in rows {
         let dir = ResultsDir::open(root().join("results/reference").join(row.folder)).unwrap();
-        for pages in ["warm", "cold"] {
-            let cells: Vec<String> = columns.iter().map(|column| row.cell(&dir, pages, column)).collect();
-            text.push_str(&format!("| {} | {pages} | {} |\n", row.name, cells.join(" | ")));
+        for pages in pages {
+            let mut cells = vec![row.name.to_owned()];
+            cells.extend(pages.map(str::to_owned));
+            cells.extend(columns.iter().map(|column| row.cell(&dir, *pages, column)));
+            text.push_str(&format!("| {} |\n", cells.join(" | ")));
         }
         sources.insert(format!("\n`results/reference/{}`: {}\n", row.folder, provenance(&dir)));
     }
     text.extend(sources);
     text.trim_end().to_owned()
 }
+
+const PAGES: &[Option<&str>] = &[Some("warm"), Some("cold")];
 
 const FACTOR: &[(&str, &str)] = &[("A", "4m"), ("sizing", "factor")];
 const FIXED: &[(&str, &str)] = &[("A", "4m"), ("sizing", "fixed")];
@@ -140,6 +143,28 @@ fn ratios_to_other_runtimes_are_those_of_the_reference_data() {
             "GHC",
             &[("A", "4m"), ("c", "true")],
         ),
+        row(
+            "GHC `-A16m`, heaps of 0.4 and 1.5 GB",
+            "ghc_large",
+            "copying",
+            "GHC",
+            &[("A", "16m")],
+        ),
+        row("GHC `-N2 -A4m`", "ghc_threads", "parallel", "GHC", &[("A", "4m")]),
+        row(
+            "GHC `-N2 -A4m -qg`",
+            "ghc_threads",
+            "parallel",
+            "GHC -qg",
+            &[("A", "4m")],
+        ),
+        row(
+            "GHC `-N2 -A4m -qg1`",
+            "ghc_threads",
+            "parallel",
+            "GHC -qg1",
+            &[("A", "4m")],
+        ),
         row("MMTk GenImmix", "mmtk", "gen-immix", "MMTk GenImmix", FACTOR),
         row("MMTk StickyImmix", "mmtk", "sticky-immix", "MMTk StickyImmix", FACTOR),
         row(
@@ -160,7 +185,7 @@ fn ratios_to_other_runtimes_are_those_of_the_reference_data() {
     part_holds(
         "docs/performance.md",
         "ratios to other runtimes",
-        &table("gclab over", &rows, COLUMNS),
+        &table("gclab over", &rows, COLUMNS, PAGES),
     );
 }
 
@@ -178,7 +203,7 @@ fn ratios_to_copying_are_those_of_the_reference_data() {
     part_holds(
         "docs/performance.md",
         "ratios to copying",
-        &table("over `copying`", &rows, COLUMNS),
+        &table("over `copying`", &rows, COLUMNS, PAGES),
     );
 }
 
@@ -224,6 +249,19 @@ fn ratios_to_ocaml_are_those_of_the_reference_data() {
     part_holds(
         "docs/ocaml.md",
         "ratios to OCaml",
-        &table("`ocaml` over", &rows, &columns),
+        &table("`ocaml` over", &rows, &columns, PAGES),
     );
+}
+
+#[test]
+fn ratios_of_heap_analyses_are_those_of_the_reference_data() {
+    let row = |name, against| row(name, "heap", "gclab heap analyse", against, &[]);
+    let rows = [row("`JSON.parse`", "JSON.parse"), row("memlab", "memlab")];
+    let columns = [
+        column("elapsed time", |run| run.wall_seconds),
+        column("CPU time", total_cpu),
+        column("memory", |run| Some(run.max_rss_bytes? as f64)),
+    ];
+    let table = table("`heap analyse` over", &rows, &columns, &[None]);
+    part_holds("docs/heap-analysis.md", "ratios of heap analyses", &table);
 }
