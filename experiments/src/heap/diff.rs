@@ -26,6 +26,9 @@ use crate::input;
 /// The smallest part of the heap whose growth is told: of what grew, and of what grew in each of several
 /// steps.
 const LEAST: [u64; 2] = [100, 1000];
+/// Growth by fewer bytes is not told if it is less than a hundredth of the heap: any program's heap varies
+/// by that much.
+const VARIATION: u64 = 16 << 10;
 /// The most steps that have a column.
 const STEPS: usize = 4;
 /// The growth in percent that is told although nothing is found to hold it.
@@ -251,7 +254,7 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
     let (mut holders, mut unsteady) = (Vec::new(), Vec::new());
     // What grew little is only told if it went on.
     for part in &LEAST[..files.len().min(LEAST.len())] {
-        let least = (end.reached / part).max(1);
+        let least = (end.reached / part).max(VARIATION).min(end.reached / LEAST[0]).max(1);
         let all = merged.holders(least);
         let words = all_held(&analysis, merged, &all).map_err(|error| failed(error.into()))?;
         for (holder, held) in all.iter().zip(words) {

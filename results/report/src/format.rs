@@ -82,7 +82,7 @@ pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
-/// [`list`], where more than `most` names are counted: `a, b and 7 more`.
+/// `list`, where more than `most` names are counted: `a, b and 7 more`.
 pub fn short_list<S: AsRef<str>>(names: &[S], most: usize) -> String {
     if names.len() <= most {
         return list(names);
