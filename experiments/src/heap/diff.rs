@@ -257,10 +257,18 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
         let least = (end.reached / part).max(VARIATION).min(end.reached / LEAST[0]).max(1);
         let all = merged.holders(least);
         let words = all_held(&analysis, merged, &all).map_err(|error| failed(error.into()))?;
-        for (holder, held) in all.iter().zip(words) {
+        for (holder, mut held) in all.iter().zip(words) {
             let Some(&place) = holder.path.last() else { continue };
             if held.is_runtime || explained(merged, holder, &more, by_id) < holder.bytes / 2 {
                 continue;
+            }
+            if !by_id && growth > 0 {
+                // Objects whose path changed seem to be new.
+                held.bytes = held.bytes.min(growth as u64);
+                for part in &mut held.parts {
+                    let of_class = growths.iter().find(|class| class.name == part.name && class.new > 0);
+                    part.count = of_class.map_or(part.count, |class| part.count.min(class.new));
+                }
             }
             let steps = grown.steps(place);
             // A table that holds the objects may grow by leaps.
