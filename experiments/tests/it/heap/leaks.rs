@@ -485,35 +485,6 @@ fn a_leak_that_grows_by_little_in_every_step_is_told() {
     }
 }
 
-/// In each step a hundred rows get another path, beside 400 new ones.
-#[test]
-fn objects_that_move_are_not_new() {
-    let grow = |round: usize| {
-        move |heap: &mut Heap| {
-            let list = heap.get(GLOBAL, "list").unwrap_or_else(|| heap.object("Rows", 16));
-            let mover = heap.object(["First", "Second", "Third"][round], 16);
-            let before = heap.get(list, "mover");
-            for number in 0..500 {
-                let field = number.to_string();
-                match before {
-                    Some(before) if number < 100 => heap.set(mover, &field, heap.get(before, &field).unwrap()),
-                    _ => {
-                        let row = heap.object("Row", 100);
-                        match number < 100 {
-                            true => heap.set(mover, &field, row),
-                            false => heap.set(list, &format!("{round}-{field}"), row),
-                        }
-                    }
-                }
-            }
-            heap.set(list, "mover", mover);
-            heap.set(GLOBAL, "list", list);
-        }
-    };
-    let line = first_line(false, [0, 1, 2].map(grow));
-    assert!(line.starts_with("80.") && line.contains(" 800 Row"), "{line}");
-}
-
 /// The entries of the inner maps were taken for those of the outer one, or the map for a list.
 #[test]
 fn maps_in_maps_are_told_by_what_the_program_put_into_them() {
