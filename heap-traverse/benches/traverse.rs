@@ -5,7 +5,8 @@
 //! the time of each row in ns per closure, and as a multiple of its reference: medians of
 //! interleaved rounds. The kernels are bare marking loops with a bit for each word outside the
 //! heap. One has a ring of 32 with prefetches, the other a stack alone. With `--test` the heaps are
-//! tiny, and the run only checks that all rows count the same. `profiles.rs` measures the same by criterion, for comparison from one day to the next.
+//! tiny, and the run only checks that all rows count the same. `profiles.rs` measures the same by
+//! criterion, for comparison from one day to the next.
 
 mod heaps;
 

@@ -1,10 +1,10 @@
 //! The topics of a report. A topic is one file: its analysis and its section.
 //!
 //! What was swept determines the question, and the topics that answer it come first: multiples of
-//! the least heap (`memory`), limits on pauses (`pause_limits`), parallel collection (`parallel`), a flag with numbers (`knee`),
-//! requests (`latency`), and which setting is the fastest (`fastest`). Every answer follows from a
-//! [`crate::ranking::Ranking`]: a difference that may be noise is never reported as one. A topic
-//! without data has no section.
+//! the least heap (`memory`), limits on pauses (`pause_limits`), parallel collection (`parallel`), a
+//! flag with numbers (`knee`), requests (`latency`), and which setting is the fastest (`fastest`).
+//! Every answer follows from a [`crate::ranking::Ranking`]: a difference that may be noise is never
+//! reported as one. A topic without data has no section.
 
 pub(crate) mod checksums;
 mod common;
@@ -234,6 +234,17 @@ mod tests {
         let text = answer(&[("A", &["1m", "4m"]), ("F", &["2", "4"])], ONE, time);
         let expected = "A=1m F=2 is the fastest on binary_trees 14: A=4m F=4 takes 1.45× (1.45–1.45).";
         assert_eq!(text, expected);
+    }
+
+    /// The flag with more values has a sentence of its own, but it is not the whole answer.
+    #[test]
+    fn a_sweep_of_two_flags_with_numbers_names_the_fastest_setting() {
+        let time: Time = |of| {
+            let area = if flag(of, "A") == "4m" { 1.0 } else { 1.2 };
+            Some(if flag(of, "N") == "2" { area } else { 2.0 * area })
+        };
+        let text = answer(&[("N", &["1", "2"]), ("A", &["1m", "2m", "4m"])], ONE, time);
+        assert!(text.starts_with("N=2 A=4m is the fastest on binary_trees 14"), "{text}");
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Comparison {
         match self.configurations.iter().filter(disturbed).count() {
             0 => {}
             count => answer.push(format!(
-                "In {count} of these other programs disturbed the times, which are not judged."
+                "In {count} of these, other programs disturbed the times, which are not judged."
             )),
         }
         let (same, unclear) = (

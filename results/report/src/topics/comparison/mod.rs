@@ -657,6 +657,31 @@ mod tests {
         assert!((ratio - 2.0).abs() < 1e-6, "{ratio}");
     }
 
+    /// The peak halves, and the time of disturbed runs doubles.
+    #[test]
+    fn times_that_are_not_judged_are_told_beside_what_is() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let of = |name: &str, factor: f64| {
+            let mut runs = runs(&small());
+            for run in &mut runs {
+                let seconds = factor * (1.0 + 0.01 * f64::from(run.round));
+                let stats = run.stats.as_mut().expect("a good run");
+                stats.total_elapsed_seconds = Some(seconds);
+                stats.peak_in_use_bytes = Some((64.0 / factor) as u64 * (1 << 20));
+                run.conditions = Some(gclab_results::Conditions {
+                    disturbances: Some(vec!["other programs".to_owned()]),
+                    ..Default::default()
+                });
+            }
+            write(&parent.path().join(name), manifest(&small()), &runs)
+        };
+        let answer = compare(&of("base", 1.0), &of("new", 2.0), 0.03, None, &[])
+            .answer()
+            .join(" ");
+        let said = "of these, other programs disturbed the times, which are not judged.";
+        assert!(answer.starts_with("Better in") && answer.contains(said), "{answer}");
+    }
+
     #[test]
     fn folders_that_share_a_second_are_not_interleaved() {
         let parent = tempfile::tempdir().expect("a folder");
