@@ -311,7 +311,8 @@ mod tests {
     #[test]
     fn another_program_is_a_disturbance() {
         let names = disturbances(|| {
-            let busy = ["0.5", "sh", "-c", "while :; do :; done"];
+            // In this process group: another test's run kills children outside it as orphans.
+            let busy = ["--foreground", "0.5", "sh", "-c", "while :; do :; done"];
             process::Command::new("timeout").args(busy).status().unwrap();
         });
         assert!(names.is_some_and(|names| names.contains("other programs")));
