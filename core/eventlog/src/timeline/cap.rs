@@ -4,7 +4,7 @@
 //! may end before or after. So the stretches of a collection, and those after it, are *held* until
 //! the pause of the program is known.
 
-use super::data::{Piece, Sample, State};
+use super::data::{Piece, Sample, SparkSample, State};
 use super::series::Series;
 use crate::kinds::number::{GC_DONE, GC_WORK};
 
@@ -43,8 +43,7 @@ pub(super) struct Stats {
 pub(super) struct Cap {
     pub(super) pieces: Series<Piece>,
     pub(super) allocated: Series<Sample>,
-    /// The sparks left in its pool.
-    pub(super) sparks: u64,
+    pub(super) sparks: Series<SparkSample>,
     held: Vec<(u64, u64, Activity)>,
     /// The time up to which `pieces` and `held` cover its states.
     at: u64,

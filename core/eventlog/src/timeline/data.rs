@@ -129,7 +129,22 @@ pub struct Mark {
     pub count: u64,
 }
 
-/// A capability, its states and its allocation.
+/// The sparks of a capability at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SparkSample {
+    /// The time of the counters. Of several in one cell, only the last are kept.
+    pub at: u64,
+    /// The sparks put into its pool since its start.
+    pub created: u64,
+    /// The sparks of its pool that were run since then.
+    pub converted: u64,
+    /// Those whose closure was evaluated before they were run.
+    pub fizzled: u64,
+    /// The sparks left in its pool.
+    pub pool: u64,
+}
+
+/// A capability, its states, its allocation and its sparks.
 #[derive(Debug, Default)]
 pub struct Lane {
     /// The number of the capability.
@@ -139,6 +154,8 @@ pub struct Lane {
     pub pieces: Vec<Piece>,
     /// The bytes that it allocated since its start.
     pub allocated: Vec<Sample>,
+    /// Its sparks.
+    pub sparks: Vec<SparkSample>,
 }
 
 /// A census of a heap profile.
@@ -185,8 +202,6 @@ pub struct Timeline {
     pub heap_size: Vec<Sample>,
     /// The live data after major collections.
     pub live: Vec<Sample>,
-    /// The sparks in the pools of all capabilities together.
-    pub sparks: Vec<Sample>,
     /// The heap profile, if the log has one.
     pub profile: Option<HeapProfile>,
     /// The markers and messages of the program.

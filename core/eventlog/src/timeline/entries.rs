@@ -1,6 +1,6 @@
 //! How pieces, pauses, samples and marks are merged.
 
-use super::data::{Collections, Looked, Mark, Pause, Piece, STATES, Sample, State};
+use super::data::{Collections, Looked, Mark, Pause, Piece, STATES, Sample, SparkSample, State};
 use super::series::Entry;
 
 impl Piece {
@@ -48,6 +48,16 @@ impl Entry for Sample {
             max: self.max.max(next.max),
             count: self.count + next.count,
         };
+    }
+}
+
+impl Entry for SparkSample {
+    fn span(&self) -> (u64, u64) {
+        (self.at, self.at + 1)
+    }
+
+    fn take(&mut self, next: Self) {
+        *self = next;
     }
 }
 

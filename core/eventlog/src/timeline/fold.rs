@@ -1,7 +1,7 @@
 //! Takes the events of a log, and puts each where it belongs.
 
 use super::cap::{Cap, Stats, Stop};
-use super::data::{Collections, GENERATIONS, Lane, Looked, Pause, Sample, Timeline};
+use super::data::{Collections, GENERATIONS, Lane, Looked, Pause, Sample, SparkSample, Timeline};
 use super::marks::Marks;
 use super::pauses::Pauses;
 use super::profile::Bands;
@@ -29,7 +29,6 @@ pub(super) struct Fold {
     look_began: Option<u64>,
     heap_size: Series<Sample>,
     live: Series<Sample>,
-    sparks: Series<Sample>,
     marks: Marks,
     bands: Bands,
     has_threads: bool,
@@ -50,7 +49,6 @@ impl Fold {
             look_began: None,
             heap_size: Series::default(),
             live: Series::default(),
-            sparks: Series::default(),
             marks: Marks::default(),
             bands: Bands::before(header),
             has_threads: false,
@@ -68,7 +66,7 @@ impl Fold {
         match number {
             RUN_THREAD | STOP_THREAD | GC_START..=REQUEST_PAR_GC | GC_IDLE..=GC_DONE => self.state(event, number, time),
             GC_STATS_GHC | HEAP_ALLOCATED..=HEAP_LIVE => self.figure(event, number, time),
-            SPARK_COUNTERS => self.pools(event, time),
+            SPARK_COUNTERS => self.sparks(event, time),
             HEAP_INFO_GHC => [_, self.generations] = event.numbers(),
             USER_MARKER | USER_MSG => self.marks.mark(number == USER_MARKER, event.payload(), time),
             LOOK_BEGIN => self.look_began = Some(time),
@@ -165,16 +163,22 @@ impl Fold {
         self.entries += usize::from(more);
     }
 
-    /// The sparks left in the pool of a capability.
-    fn pools(&mut self, event: &Event<'_>, time: u64) {
-        let [.., Some(remaining)]: [Option<u64>; 7] = event.numbers() else {
+    /// The counters of a capability's sparks.
+    fn sparks(&mut self, event: &Event<'_>, time: u64) {
+        let [Some(created), _, _, Some(converted), _, Some(fizzled), Some(pool)] = event.numbers() else {
             return;
         };
+        let step = self.step;
         let Some(cap) = self.cap(event) else { return };
-        cap.sparks = remaining;
-        let all = self.caps.iter().flatten().map(|cap| cap.sparks);
-        let all = all.fold(0, u64::saturating_add);
-        self.entries += usize::from(self.sparks.push(Sample::single(time, all), self.step));
+        let sample = SparkSample {
+            at: cap.sparks.last().map_or(time, |last| time.max(last.at)),
+            created,
+            converted,
+            fizzled,
+            pool,
+        };
+        let more = cap.sparks.push(sample, step);
+        self.entries += usize::from(more);
     }
 
     /// Doubles the length of the cells until half the room is free.
@@ -184,9 +188,9 @@ impl Fold {
             self.step *= 2;
             let step = self.step;
             self.entries = self.pauses.coarsen(step) + self.looks.coarsen(step);
-            self.entries += self.heap_size.coarsen(step) + self.live.coarsen(step) + self.sparks.coarsen(step);
+            self.entries += self.heap_size.coarsen(step) + self.live.coarsen(step);
             for cap in self.caps.iter_mut().flatten() {
-                self.entries += cap.pieces.coarsen(step) + cap.allocated.coarsen(step);
+                self.entries += cap.pieces.coarsen(step) + cap.allocated.coarsen(step) + cap.sparks.coarsen(step);
             }
         }
     }
@@ -212,6 +216,7 @@ impl Fold {
                 cap: number as u16,
                 pieces: cap.pieces.into_entries(),
                 allocated: cap.allocated.into_entries(),
+                sparks: cap.sparks.into_entries(),
             })
         });
         Timeline {
@@ -222,7 +227,6 @@ impl Fold {
             looks: self.looks.into_entries(),
             heap_size: self.heap_size.into_entries(),
             live: self.live.into_entries(),
-            sparks: self.sparks.into_entries(),
             profile: self.bands.finish(damaged),
             marks: self.marks.finish(),
             has_threads: self.has_threads,

@@ -24,7 +24,8 @@ use std::fs::File;
 use std::io::{Read, Seek};
 
 pub use data::{
-    Census, Collections, GENERATIONS, HeapProfile, Lane, Looked, Mark, Pause, Piece, STATES, Sample, State, Timeline,
+    Census, Collections, GENERATIONS, HeapProfile, Lane, Looked, Mark, Pause, Piece, STATES, Sample, SparkSample,
+    State, Timeline,
 };
 
 use crate::error::Error;

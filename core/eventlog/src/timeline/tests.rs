@@ -36,18 +36,24 @@ fn states(timeline: &Timeline, lane: usize) -> Vec<(u64, usize)> {
 const STATS: [u64; 9] = [0, 1, 4096, 64, 128, 2, 3072, 4096, 2048];
 
 #[test]
-fn the_pools_of_sparks_are_added_up() {
+fn sparks_are_counted_by_capability() {
     let one: Events<'_> = &[
-        (100, &SPARK_COUNTERS, &[10, 0, 0, 2, 0, 1, 7]),
-        (300, &SPARK_COUNTERS, &[10, 0, 0, 6, 0, 4, 0]),
+        (100, &SPARK_COUNTERS, &[10, 50, 60, 2, 70, 1, 7]),
+        (300, &SPARK_COUNTERS, &[12, 50, 60, 6, 70, 4, 2]),
     ];
     let other: Events<'_> = &[(200, &SPARK_COUNTERS, &[5, 0, 0, 0, 0, 0, 5])];
-    let pools: Vec<_> = fold(&[one, other], 100)
-        .sparks
-        .iter()
-        .map(|pool| (pool.at, pool.last))
-        .collect();
-    assert_eq!(pools, [(100, 7), (200, 12), (300, 5)]);
+    let timeline = fold(&[one, other], 100);
+    let sparks = |lane: usize| {
+        let samples = timeline.lanes[lane].sparks.iter();
+        samples.map(|sample| {
+            (
+                sample.at,
+                [sample.created, sample.converted, sample.fizzled, sample.pool],
+            )
+        })
+    };
+    assert!(sparks(0).eq([(100, [10, 2, 1, 7]), (300, [12, 6, 4, 2])]));
+    assert!(sparks(1).eq([(200, [5, 0, 0, 5])]));
 }
 
 /// A parallel collection of generation 1 from 1000 to 1300, led by capability 0. Capability 1 stops

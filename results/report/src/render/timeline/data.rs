@@ -6,12 +6,12 @@
 //! bytes copied; or, if it stands for several, 3 more than the sum of 2^generation, and for each of
 //! these generations the number, the sum, the longest, and the bytes copied. A look at the heap is
 //! its distance from the end of the one before, its length, and the time in looks, which is less if
-//! it stands for several.
+//! it stands for several. Sparks are their time and the four counts.
 
 use serde_json::{Map, Value, json};
 
 use super::facts::TimelineFacts;
-use gclab_eventlog::{HeapProfile, Lane, Looked, Mark, Pause, Sample, Timeline};
+use gclab_eventlog::{HeapProfile, Lane, Looked, Mark, Pause, Sample, SparkSample, Timeline};
 
 /// The first number of a piece with several states.
 const SEVERAL_STATES: u64 = gclab_eventlog::STATES as u64;
@@ -41,7 +41,7 @@ pub(super) fn json(facts: &TimelineFacts<'_>) -> String {
         "looks": looks(&timeline.looks),
         "size": samples(&timeline.heap_size, timeline),
         "live": samples(&timeline.live, timeline),
-        "sparks": samples(&timeline.sparks, timeline),
+        "sparks": timeline.lanes.iter().map(|lane| sparks(&lane.sparks)).collect::<Vec<_>>(),
         "marks": timeline.marks.iter().map(mark).collect::<Vec<_>>(),
         "profile": timeline.profile.as_ref().map(profile),
     });
@@ -116,6 +116,15 @@ fn samples(samples: &[Sample], timeline: &Timeline) -> Value {
     Value::Object(columns)
 }
 
+fn sparks(samples: &[SparkSample]) -> Vec<u64> {
+    let mut before = 0;
+    let numbers = samples.iter().flat_map(|sample| {
+        let step = sample.at - std::mem::replace(&mut before, sample.at);
+        [step, sample.created, sample.converted, sample.fizzled, sample.pool]
+    });
+    numbers.collect()
+}
+
 fn mark(mark: &Mark) -> Value {
     json!([mark.at, u8::from(mark.is_marker), mark.count, mark.text])
 }
@@ -149,6 +158,13 @@ mod tests {
         let none = Collections::default();
         let sample = |at, last, max, count| Sample { at, last, max, count };
         let look = |from, to, total_ns| Looked { from, to, total_ns };
+        let spark_sample = |at, created| SparkSample {
+            at,
+            created,
+            converted: 2,
+            fizzled: 1,
+            pool: 4,
+        };
         let timeline = Timeline {
             length: 44,
             step: 16,
@@ -156,6 +172,7 @@ mod tests {
                 cap: 3,
                 pieces: vec![piece(0, 14, several), piece(14, 44, single)],
                 allocated: vec![sample(10, 100, 100, 2), sample(40, 150, 150, 1)],
+                sparks: vec![spark_sample(10, 5), spark_sample(30, 6)],
             }],
             pauses: vec![
                 Pause {
@@ -195,6 +212,7 @@ mod tests {
             json!({ "at": [6], "last": [7], "max": [9], "count": [3] })
         );
         assert_eq!(data["allocated"][0]["at"], json!([10, 30]));
+        assert_eq!(data["sparks"], json!([[10, 5, 2, 1, 4, 20, 6, 2, 1, 4]]));
         assert_eq!((&data["step"], &data["caps"]), (&json!(16), &json!([3])));
     }
 }

@@ -14,7 +14,7 @@ const STACK = [MUTATOR, GEN0, GEN1, OLDER, UNKNOWN, GC_IDLE, FINISHING, WAITING]
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 let colours = {};
 function readColours() {
-  const all = ["--ink", "--soft", "--line", "--paper", "--size", "--live", "--select", ...STATE_COLOURS, ...bandColours()];
+  const all = ["--ink", "--soft", "--line", "--paper", "--size", "--live", "--select", ...SPARK_COLOURS, ...STATE_COLOURS, ...bandColours()];
   colours = Object.fromEntries(all.map(name => [name, name.startsWith("#") ? name : colour(name)]));
 }
 
@@ -243,9 +243,8 @@ function stepLine(pen, series, y, shade, dots) {
   }
 }
 
-const largest = list => list.reduce((a, b) => Math.max(a, b), 0);
 const mostBytes = Math.max(largest(size.max), largest(live.max)) || 1;
-const HEAP = 160, SPARKS = 110, PROFILE = 230;
+const HEAP = 160, SPARKS = 110, SPARK_COLOURS = ["--s0", "--s1", "--s2", "--s3"], PROFILE = 230;
 
 function drawHeap() {
   const pen = prepare(byId("heap"), HEAP);
@@ -256,12 +255,25 @@ function drawHeap() {
   paneTitle(pen, "heap size and live data");
 }
 
-function drawSparks() {
-  const pen = prepare(byId("sparks"), SPARKS);
-  const y = ground(pen, SPARKS, largest(sparks.max) || 1, 1000, ["", "k", "M", "G"]);
+// Sparks of all capabilities: a line for each of some counts, from the figures of columns of three pixels.
+function drawSparks(id, title, whichs, figure) {
+  const pen = prepare(byId(id), SPARKS), columns = Math.ceil(plotWidth() / 3), wide = spanOf() / columns;
+  const lines = whichs.map(which => Array.from({ length: columns }, (_, column) => figure(which, view.from + column * wide, wide)));
+  const y = ground(pen, SPARKS, largest(lines.map(largest)) || 1, 1000, ["", "k", "M", "G"]);
   markerLines(pen, SPARKS);
-  stepLine(pen, sparks, y, "--live", false);
-  paneTitle(pen, "sparks in the pools of all capabilities");
+  lines.forEach((line, place) => {
+    pen.strokeStyle = colours[SPARK_COLOURS[whichs[place]]];
+    pen.lineWidth = 1.8;
+    pen.beginPath();
+    line.forEach((number, column) => pen.lineTo(xOf(view.from + (column + .5) * wide), y(number)));
+    pen.stroke();
+  });
+  paneTitle(pen, title);
+}
+
+function drawAllSparks() {
+  drawSparks("sparks", "sparks a second", [0, 1, 2], (which, from, wide) => (sparksAt(from + wide, which) - sparksAt(from, which)) / wide * 1e9);
+  drawSparks("pools", "sparks in the pools", [3], (which, from, wide) => sparksAt(from + wide / 2, which));
 }
 
 const censusSums = log.profile ? log.profile.bytes.map(census => census.reduce((a, b) => a + b, 0)) : [];
@@ -330,7 +342,7 @@ function drawAll() {
   drawOverview();
   if (lanes.length) drawLanes();
   if (size.at.length || live.at.length) drawHeap();
-  if (sparks.at.length) drawSparks();
+  if (hasSparks) drawAllSparks();
   if (log.profile) drawProfile();
 }
 

@@ -154,8 +154,10 @@ for (const id of ["from", "to"]) byId(id).addEventListener("change", () => {
 function tellLegend() {
   const line = name => Object.assign(document.createElement("i"), { className: "line", style: `color: var(${name})` });
   const parts = used.map(state => named(STATE_COLOURS[state], NAMES[state]));
-  for (const [series, shade, words] of [[size, "--size", "heap size"], [live, "--live", "live data after major collections"]]) {
-    if (!series.at.length) continue;
+  const lines = [[size.at.length, "--size", "heap size"], [live.at.length, "--live", "live data after major collections"],
+    ...["created", "converted", "fizzled", "in pools"].map((name, which) => [hasSparks, SPARK_COLOURS[which], `sparks ${name}`])];
+  for (const [has, shade, words] of lines) {
+    if (!has) continue;
     const span = document.createElement("span");
     span.append(line(shade), words);
     parts.push(span);
@@ -166,7 +168,7 @@ function tellLegend() {
 function start() {
   byId("lanes").hidden = !lanes.length;
   byId("heap").hidden = !size.at.length && !live.at.length;
-  byId("sparks").hidden = !sparks.at.length;
+  byId("sparks").hidden = byId("pools").hidden = !hasSparks;
   byId("profile").hidden = byId("bands").hidden = !log.profile;
   byId("by-cap").hidden = !lanes.length;
   byId("marks").hidden = !marks.length;

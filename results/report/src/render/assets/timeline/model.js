@@ -85,10 +85,32 @@ function decodeSamples({ at, last, max, count }) {
   return { at: Float64Array.from(at, step => time += step), last, max: max || last, count };
 }
 
+// The sparks of a capability: times, and the numbers created, converted and fizzled so far, and in the pool.
+function decodeSparks(numbers) {
+  const at = [], counts = [[], [], [], []];
+  for (let place = 0, time = 0; place < numbers.length; place += 5) {
+    at.push(time += numbers[place]);
+    counts.forEach((list, which) => list.push(numbers[place + 1 + which]));
+  }
+  return { at, counts };
+}
+
+// The sparks of all capabilities at a moment. Between two counters they change evenly.
+function sparksAt(moment, which) {
+  return sparks.reduce((sum, { at, counts }) => {
+    const list = counts[which], place = upTo(at, moment);
+    const [from, before] = place > 0 ? [at[place - 1], list[place - 1]] : [0, 0];
+    const more = place < at.length ? (list[place] - before) * (moment - from) / Math.max(1, at[place] - from) : 0;
+    return sum + before + more;
+  }, 0);
+}
+
+const largest = list => list.reduce((a, b) => Math.max(a, b), 0);
 const lanes = log.lanes.map(decodeLane);
 const pauses = decodePauses(log.pauses), looks = decodeLooks(log.looks);
 const allocated = log.allocated.map(decodeSamples);
-const size = decodeSamples(log.size), live = decodeSamples(log.live), sparks = decodeSamples(log.sparks);
+const size = decodeSamples(log.size), live = decodeSamples(log.live);
+const sparks = log.sparks.map(decodeSparks), hasSparks = sparks.some(({ counts }) => largest(counts[0]) > 0);
 const marks = log.marks.map(([at, isMarker, count, text]) => ({ at, isMarker, count, text: count > 1 ? `${text} (and ${count - 1} more)` : text }));
 
 // The nearest border between steps. Figures between two borders are exact.
