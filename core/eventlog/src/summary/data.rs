@@ -106,6 +106,9 @@ pub struct Summary {
     /// Pauses as ThreadScope draws them: from when a capability stops until it resumes, for each
     /// capability separately.
     pub cap_pauses: Pauses,
+    /// The greatest of the collections' average pauses, each over the capabilities that the
+    /// collection stopped: what ThreadScope calls the longest pause. Absent if none stopped several.
+    pub max_average_ns: Option<u64>,
     /// Minimum mutator utilisation: windows in nanoseconds, each with the smallest share of such a
     /// window, from 0 to 1, in which no collection ran. Windows longer than the interval are left
     /// out.

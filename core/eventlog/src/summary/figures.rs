@@ -60,6 +60,7 @@ pub(super) fn figures(summary: &Summary) -> Vec<(String, Figure)> {
     times(&mut list, summary);
     pauses(&mut list, "pause", &summary.pauses);
     pauses(&mut list, "cap_pause", &summary.cap_pauses);
+    list.integer("cap_pause.max_average_ns", summary.max_average_ns);
     more_times(&mut list, summary);
     list.0
 }

@@ -77,6 +77,7 @@ impl Gather {
         summary.nonmoving_sync = self.sync;
         summary.time_samples = self.samples.finish();
         summary.time_to_stop = self.time_to_stop;
+        summary.max_average_ns = self.cap_pauses.greatest_average();
         summary
     }
 

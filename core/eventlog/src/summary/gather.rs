@@ -11,6 +11,7 @@ use super::data::{Generation, Interval, Live, Parallel, Stops, Summary};
 use super::looks::Looks;
 use super::samples::Samples;
 use super::spans::Spans;
+use super::stopped::CapPauses;
 use crate::event::Event;
 use crate::kinds::number::*;
 use crate::value::texts;
@@ -40,6 +41,7 @@ pub(super) struct Gather {
     pub(super) unbalanced: bool,
     pub(super) gc_ns: u64,
     pub(super) spans: Spans,
+    pub(super) cap_pauses: CapPauses,
     pub(super) time_to_stop: Option<Stops>,
     pub(super) sync: Option<Stops>,
     pub(super) sync_began: Option<u64>,
@@ -138,6 +140,7 @@ impl Gather {
                 if interval.contains(start) {
                     cap.times.collections += 1;
                     self.summary.cap_pauses.add(pause(start, end));
+                    self.cap_pauses.add(event.cap().unwrap_or(0), start, end);
                 }
                 if let Some(figures) = figures {
                     cap.led = Some(figures.generation);

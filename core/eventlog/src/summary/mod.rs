@@ -14,6 +14,7 @@ mod looks;
 mod samples;
 mod sentence;
 mod spans;
+mod stopped;
 mod text;
 
 use std::fs::File;

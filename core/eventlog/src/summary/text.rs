@@ -223,6 +223,13 @@ fn write_pauses(out: &mut String, summary: &Summary) -> Result {
     let Marks { sum, mean } = marks;
     write_lengths(out, "Pauses of the program", &summary.pauses, marks)?;
     write_lengths(out, "Pauses of capabilities", &summary.cap_pauses, marks)?;
+    if let Some(ns) = summary.max_average_ns {
+        writeln!(
+            out,
+            "  Longest pause, averaged over capabilities: {sum}{}",
+            milliseconds(ns)
+        )?;
+    }
     if let Some(Stops { total_ns, max_ns, .. }) = summary.time_to_stop {
         writeln!(
             out,
