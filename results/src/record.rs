@@ -9,6 +9,7 @@
 use crate::collections::Collections;
 use crate::plan::PlannedRun;
 use crate::stats::RunStats;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 use std::collections::BTreeMap;
@@ -239,6 +240,7 @@ pub struct Counters {
 /// exceed it: 99.99 needs 10,000 requests.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Latency {
     /// Number of requests answered.
     pub requests: u64,
@@ -285,6 +287,28 @@ pub struct MeteredLatency {
     pub p99_99_ns: Option<u64>,
     /// The highest latency, in nanoseconds.
     pub max_ns: Option<u64>,
+}
+
+impl RunRecord {
+    /// This record with one more number of `stats` or, if the name begins with `latency_`, of
+    /// `latency`; `None` if they have no number of this name. Counts are rounded.
+    pub fn with_figure(&self, name: &str, figure: f64) -> Option<RunRecord> {
+        let mut all = self.clone();
+        match name.strip_prefix("latency_") {
+            Some(name) => all.latency = Some(with_number(all.latency.unwrap_or_default(), name, figure)?),
+            None => all.stats = Some(with_number(all.stats.unwrap_or_default(), name, figure)?),
+        }
+        Some(all)
+    }
+}
+
+fn with_number<T: Serialize + DeserializeOwned>(part: T, name: &str, number: f64) -> Option<T> {
+    let mut all = serde_json::to_value(part).ok()?;
+    let mut with = |number: serde_json::Value| {
+        all.as_object_mut()?.insert(name.to_owned(), number);
+        serde_json::from_value(all.clone()).ok()
+    };
+    with(number.into()).or_else(|| with((number.round() as u64).into()).filter(|_| number >= 0.0))
 }
 
 impl Latency {

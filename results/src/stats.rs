@@ -224,19 +224,6 @@ impl From<&Statistics> for RunStats {
     }
 }
 
-impl RunStats {
-    /// These statistics with one more value; `None` if none of their numbers has this name. Counts
-    /// are rounded.
-    pub fn with_figure(&self, name: &str, figure: f64) -> Option<RunStats> {
-        let mut all = serde_json::to_value(self).ok()?;
-        let mut with = |figure: serde_json::Value| {
-            all.as_object_mut()?.insert(name.to_owned(), figure);
-            serde_json::from_value(all.clone()).ok()
-        };
-        with(figure.into()).or_else(|| with((figure.round() as u64).into()).filter(|_| figure >= 0.0))
-    }
-}
-
 /// A value from the slices of a run, if it had any.
 fn of_slices<R>(stats: &Statistics, figure: impl Fn(&Slices) -> R) -> Option<R> {
     (stats.slices.count > 0).then(|| figure(&stats.slices))

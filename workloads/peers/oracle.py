@@ -123,6 +123,7 @@ LIVE = {
     "mut_array": lambda slots, stores: slots * (8 + 16),
     "hash_churn": lambda buckets, keys, updates: keys // 2 * (32 + 51) + buckets * 8,
     "message_window": lambda window, messages, size: window * (48 + 8 + size),
+    "server": lambda threads, requests, slots, rate: slots * (8 + 24 + 16 + 1000),
 }
 
 

@@ -37,7 +37,7 @@ def numbers(text):
 
 def quick(workload, args):
     """Whether the oracle is fast: formulas, or few random numbers."""
-    draws = {"long_list": args[0], "mut_array": args[-1], "hash_churn": args[-1], "ocaml_gc": 8 * args[-1]}
+    draws = {"long_list": args[0], "mut_array": args[-1], "hash_churn": args[-1], "ocaml_gc": 8 * args[-1], "server": 500 * args[:2][-1]}
     return draws.get(workload, 0) <= 1_000_000
 
 
@@ -71,12 +71,42 @@ class Files(unittest.TestCase):
         self.assertEqual(len(java), 6)
         for workload, args, _, _, table in java:
             self.assertIn(f'Xmx = "{3 * oracle.live(workload, args) >> 20}m"', table)
+        text = (HERE / "server_latency.toml").read_text()
+        heap = 3 * oracle.live("server", [2, 300_000, 1_000_000, 110_000])
+        limits = re.findall(r'(?:M|Xms|Xmx) += "(\d+)m"|FixedHeapSize:(\d+)', text)
+        self.assertEqual({int(bytes or int(mib) << 20) >> 20 for mib, bytes in limits}, {heap >> 20})
 
     def test_live_bytes_follow_from_the_arguments(self):
         self.assertEqual(oracle.live("binary_trees", [18]), (2**20 - 1) * 24)
         self.assertEqual(oracle.live("gcbench", [18, 16, 500_000]), (2**19 - 1) * 40)
         self.assertEqual(oracle.live("hash_churn", [2**18, 2**20, 1]), 2**19 * (32 + 51) + 2**18 * 8)
         self.assertEqual(oracle.live("message_window", [200_000, 1, 1024]), 200_000 * (48 + 1032))
+
+
+class Server(unittest.TestCase):
+    def test_peers_answer_as_the_oracle_and_print_what_the_experiment_reads(self):
+        args, root = [3, 1000, 50, 20_000], HERE.parents[1]
+        printed = f"server checksum={oracle.checksum('server', args)}\n"
+        tables = {re.search(r'name     = "(.*)"', table)[1]: (command, table) for _, _, command, _, table in programs(HERE / "server_latency.toml")}
+        built = {name: of for name, of in tables.items() if (root / re.search(r"target/peers/[^\"]*", of[0])[0]).exists()}
+        if not built:
+            self.skipTest("no peer is built")
+        for command, table in built.values():
+            words = [word.strip(' "') for word in command.split(",")]
+            stats = re.search(r"^stats    = (.*)$", table, re.MULTILINE)[1]
+            patterns = dict(re.findall(r"(\w+) = (?:\{ pattern = )?'([^']*)'", stats))
+            env = os.environ | dict(re.findall(r'(MMTK_\w+) = "?([\w:]+)', table))
+            run = [*words[: words.index("server") + 1], *map(str, args)]
+            done = subprocess.run(run, cwd=root, env=env, capture_output=True, text=True)
+            self.assertEqual(done.stdout, printed, done.stderr)
+            figures = {name: int(found[1]) for name, pattern in patterns.items() if (found := re.search(pattern, done.stderr))}
+            # 10,000 requests would be needed for another nine.
+            self.assertEqual(patterns.keys() - figures.keys(), {"latency_p99_99_ns"}, done.stderr)
+            in_order = [figures[f"latency_{name}_ns"] for name in ("p50", "p90", "p99", "p99_9", "max")]
+            self.assertEqual(in_order, sorted(in_order))
+            self.assertEqual(figures["latency_requests"], 1000)
+            # The first is due after 20 ms, and the last 50 ms later.
+            self.assertLess(figures["requests_per_second"], 1000 / 0.069)
 
 
 @unittest.skipUnless(GCLAB.exists(), f"{GCLAB} is not built")

@@ -304,7 +304,7 @@ impl Program {
             let Some(found) = in_text(output.stderr).or_else(|| in_text(output.stdout)) else {
                 continue;
             };
-            let known = figures.stats.clone().unwrap_or_default();
+            let known = figures.clone();
             let mut refuse = |why: &str| {
                 let found = cut(found, LONGEST_NUMBER);
                 figures.notes.push(format!(
@@ -332,7 +332,7 @@ impl Program {
                 Some(all) if figure > 0.0 && all == known.with_figure(name, 0.0).unwrap_or_default() => {
                     refuse("which is less than its unit");
                 }
-                Some(all) => figures.stats = Some(all),
+                Some(all) => figures = all,
                 None => {
                     others.insert(name.clone(), figure);
                 }
@@ -464,6 +464,7 @@ mod tests {
         let stats = [
             ("gcs", "gcs=([0-9]+)"),
             ("gc_cpu_seconds", "gc=([0-9.]+)"),
+            ("latency_p99_9_ns", "p99.9: ([0-9]+) ns"),
             ("requests", "served ([0-9,]+)"),
             ("never", "never=([0-9]+)"),
         ];
@@ -475,16 +476,22 @@ mod tests {
             limited: false,
         };
         let program = program(Expectation::default(), &stats);
-        let text = "served 7\nserved 1,234,567 requests\ngcs=12 gc=0.25\n";
+        let text = "served 7\nserved 1,234,567 requests\ngcs=12 gc=0.25\np99.9: 1500 ns";
         let figures = program.figures(&ended, &output(text));
         let stats = figures.stats.unwrap();
         assert_eq!(
             (stats.gcs, stats.gc_cpu_seconds, stats.major_gcs),
             (Some(12), Some(0.25), None)
         );
+        let latency = figures.latency.unwrap();
+        assert_eq!((latency.p99_9_ns, latency.p99_ns), (Some(1500), None));
         assert_eq!(figures.figures, Some([("requests".to_owned(), 1_234_567.0)].into()));
         let none = program.figures(&ended, &output(""));
-        assert_eq!((none.stats, none.figures), (None, None), "absent, not zero");
+        assert_eq!(
+            (none.stats, none.latency, none.figures),
+            (None, None, None),
+            "absent, not zero"
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use gclab_core::stats::{
     Collection, Cycle, GcThread, GenerationStats, Sharings, SinglePause, Statistics, Times, WorkSearch,
 };
 use gclab_core::words::Bytes;
-use gclab_results::RunStats;
+use gclab_results::{RunRecord, RunStats};
 use std::collections::BTreeMap;
 
 fn thread(copied: u64) -> GcThread {
@@ -156,11 +156,17 @@ fn figures_of_single_collections_are_those_of_the_measured_phase() {
 }
 
 #[test]
-fn a_figure_of_a_program_joins_the_statistics_if_they_have_its_name() {
-    let none = RunStats::default();
+fn a_figure_of_a_program_joins_the_record_if_that_has_its_name() {
+    let none = RunRecord::default();
     let with = |name, figure| none.with_figure(name, figure);
-    assert_eq!(with("gcs", 2.6).unwrap().gcs, Some(3));
-    assert_eq!(with("gc_cpu_seconds", 0.25).unwrap().gc_cpu_seconds, Some(0.25));
+    let stats = |name, figure| with(name, figure).unwrap().stats.unwrap();
+    assert_eq!(stats("gcs", 2.6).gcs, Some(3));
+    assert_eq!(stats("gc_cpu_seconds", 0.25).gc_cpu_seconds, Some(0.25));
+    let latency = |name, figure| with(name, figure).unwrap().latency.unwrap();
+    assert_eq!(latency("latency_p99_9_ns", 1500.2).p99_9_ns, Some(1500));
+    assert_eq!(latency("latency_requests", 7.0).requests, 7);
+    assert_eq!(with("latency_metered", 1.0), None);
+    assert_eq!(with("latency_p99", 1.0), None);
     assert_eq!(with("gcs", -1.0), None);
     assert_eq!(with("phases", 1.0), None);
     assert_eq!(with("requests", 1.0), None);

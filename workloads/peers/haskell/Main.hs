@@ -10,10 +10,13 @@ module Main (main) where
 import GHC.Exts
 import GHC.IO (IO (..))
 import GHC.IORef (IORef (..), newIORef, readIORef, writeIORef)
-import Data.Bits (unsafeShiftL, unsafeShiftR, xor)
+import Data.Bits (countLeadingZeros, unsafeShiftL, unsafeShiftR, xor)
 import Control.Concurrent (forkOn)
 import Control.Concurrent.MVar
 import Control.Monad (forM, forM_)
+import Data.Word (Word64)
+import Foreign.C.Types (CInt (..), CUInt (..))
+import GHC.Clock (getMonotonicTimeNSec)
 import System.Environment (getArgs)
 import System.IO (hPutStrLn, stderr)
 import System.Exit (exitFailure)
@@ -312,6 +315,144 @@ messageWindow w m p = do
   t <- go 0 0 Nil
   return $! total t 0
 
+------------------------------------------------------------------ server
+-- 3 words, and a byte array of 2 words + 1000 bytes
+data CacheEntry = CNil | CacheEntry !Word ByteArray#
+
+cacheStore :: Arr CacheEntry -> Word -> Word -> IO Bytes
+cacheStore cache !slots !key = do
+  Bytes value <- filledBytes 1000 (fromIntegral (key `rem` 256))
+  let !e = CacheEntry key value
+  writeArr cache (fromIntegral (key `rem` slots)) e
+  return (Bytes value)
+
+-- A list whose head is made last, and its generator's state.
+drawList :: Int -> Word -> IO List
+drawList k0 s0 = go k0 s0 LNil where
+  go :: Int -> Word -> List -> IO List
+  go !k !s !l
+    | k == 0    = return l
+    | otherwise = let !s' = s + gamma in go (k - 1) s' (LCons l (finish s'))
+{-# NOINLINE drawList #-}
+
+answer :: Arr CacheEntry -> Word -> Word -> IO Word
+answer cache !slots !request = do
+  let !s0 = mix request
+      !s1 = s0 + gamma
+      !s2 = s1 + gamma
+      !popular = 1 + finish s1 `rem` (4 * slots)
+      !key = finish s2 `rem` popular
+  !l <- drawList 500 s2
+  cached <- readArr cache (fromIntegral (key `rem` slots))
+  Bytes value <- case cached of
+    CacheEntry k v | k == key -> return (Bytes v)
+    _ -> cacheStore cache slots key
+  return $! sumList l + key + firstByte value + W# (indexWord8Array# value 999#)
+
+-- Safe calls: collections do not wait for them.
+foreign import ccall safe "usleep" usleep :: CUInt -> IO CInt
+foreign import ccall safe "sched_yield" schedYield :: IO CInt
+
+waitUntil :: Word64 -> IO ()
+waitUntil due = do
+  now <- getMonotonicTimeNSec
+  if now >= due then return () else do
+    let !left = due - now
+    _ <- if left > 200000 then usleep (fromIntegral ((left - 200000) `quot` 1000)) else schedYield
+    waitUntil due
+
+-- Latencies in nanoseconds, to three digits: below 2048 a slot for each; above, 1024 slots for each
+-- power of two. The last slot has the longest.
+histogramSlots :: Int
+histogramSlots = 60 * 1024
+
+newWords :: Int -> IO MBytes
+newWords (I# n) = IO $ \s -> case newByteArray# (n *# 8#) s of
+  (# s1, b #) -> case setByteArray# b 0# (n *# 8#) 0# s1 of s2 -> (# s2, MBytes b #)
+
+readWord :: MBytes -> Int -> IO Int
+readWord (MBytes b) (I# i) = IO $ \s -> case readIntArray# b i s of (# s1, x #) -> (# s1, I# x #)
+
+writeWord :: MBytes -> Int -> Int -> IO ()
+writeWord (MBytes b) (I# i) (I# x) = IO $ \s -> case writeIntArray# b i x s of s1 -> (# s1, () #)
+
+fetchAdd :: MBytes -> IO Int
+fetchAdd (MBytes b) = IO $ \s -> case fetchAddIntArray# b 0# 1# s of (# s1, x #) -> (# s1, I# x #)
+
+record :: MBytes -> Int -> IO ()
+record h !ns = do
+  let !shift = max 0 (53 - countLeadingZeros (fromIntegral ns :: Word64))
+      !slot = (shift `unsafeShiftL` 10) + (ns `unsafeShiftR` shift)
+  readWord h slot >>= writeWord h slot . (+ 1)
+  longest <- readWord h histogramSlots
+  if ns > longest then writeWord h histogramSlots ns else return ()
+
+-- The highest latency of all but one in `rarer` requests.
+exceededByOneIn :: Int -> Int -> MBytes -> IO Int
+exceededByOneIn requests rarer h = go 0 (requests - requests `quot` rarer) where
+  go :: Int -> Int -> IO Int
+  go !i !left = do
+    n <- readWord h i
+    let !shift = max 0 (i `unsafeShiftR` 10 - 1)
+    if left <= n
+      then return $! ((i - shift `unsafeShiftL` 10 + 1) `unsafeShiftL` shift) - 1
+      else go (i + 1) (left - n)
+
+printLatency :: Int -> Double -> MBytes -> IO ()
+printLatency requests seconds h = do
+  let percentiles = [("p50", 2), ("p90", 10), ("p99", 100), ("p99_9", 1000), ("p99_99", 10000)]
+  figures <- forM [f | f@(_, rarer) <- percentiles, requests >= rarer] $ \(name, rarer) -> do
+    ns <- exceededByOneIn requests rarer h
+    return (" " ++ name ++ "_ns=" ++ show ns)
+  longest <- readWord h histogramSlots
+  hPutStrLn stderr ("latency requests=" ++ show requests ++ concat figures ++ " max_ns=" ++ show longest
+    ++ " per_second=" ++ show (round (fromIntegral requests / seconds) :: Int))
+
+server :: Int -> Int -> Int -> Int -> IO Word
+server threads requests slots rate = do
+  let !n = fromIntegral slots :: Word
+  cache <- newArr slots CNil
+  let fill !k | k >= n = return ()
+              | otherwise = cacheStore cache n k >> fill (k + 1)
+  fill 0
+  next <- newWords 1
+  began <- getMonotonicTimeNSec
+  let !start = began + 20000000
+      serve :: MBytes -> Word -> IO Word
+      serve h !c = do
+        r <- fetchAdd next
+        if r >= requests then return c else do
+          due <- if rate > 0
+            then do
+              let !due = start + fromIntegral (r `quot` rate * 1000000000 + r `rem` rate * 1000000000 `quot` rate)
+              waitUntil due
+              return due
+            else getMonotonicTimeNSec
+          !a <- answer cache n (fromIntegral r)
+          end <- getMonotonicTimeNSec
+          record h (fromIntegral (end - due))
+          serve h (c + a)
+  vs <- forM [0 .. threads - 1] $ \i -> do
+    v <- newEmptyMVar
+    _ <- forkOn i $ do
+      h <- newWords (histogramSlots + 1)
+      c <- serve h 0
+      c `seq` putMVar v (c, h)
+    return v
+  served <- mapM takeMVar vs
+  ended <- getMonotonicTimeNSec
+  let (sums, histograms) = unzip served
+  every <- newWords (histogramSlots + 1)
+  forM_ histograms $ \h -> do
+    forM_ [0 .. histogramSlots - 1] $ \i -> do
+      a <- readWord every i
+      b <- readWord h i
+      writeWord every i (a + b)
+    longest <- max <$> readWord every histogramSlots <*> readWord h histogramSlots
+    writeWord every histogramSlots longest
+  printLatency requests (fromIntegral (ended - began) * 1e-9) every
+  return $! sum sums
+
 ------------------------------------------------------------------ main
 main :: IO ()
 main = do
@@ -326,6 +467,7 @@ main = do
       ("hash_churn", [b, k, u])     -> run w (hashChurn b k u)
       ("message_window", [a, m, p]) -> run w (messageWindow a m p)
       ("par_trees", [t, n])         -> run w (parTrees t n)
+      ("server", [t, r, n, q])      -> run w (server t r n q)
       _ -> usage
     _ -> usage
   where

@@ -1,4 +1,6 @@
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /** The workloads of workloads/src in Java. */
 public final class Peers {
@@ -47,7 +49,7 @@ public final class Peers {
     }
 
     /** -Dalloc=1: bytes really allocated, on stderr, to catch scalar replacement (a checksum cannot). */
-    static final java.util.concurrent.atomic.AtomicLong allocated = new java.util.concurrent.atomic.AtomicLong();
+    static final AtomicLong allocated = new AtomicLong();
 
     static void noteAllocated() {
         if (System.getProperty("alloc") != null)
@@ -249,6 +251,121 @@ public final class Peers {
         return total(t);
     }
 
+    // ------------------------------------------------------------ server
+    static final class CacheEntry {
+        final long key;
+        final byte[] value;
+        CacheEntry(long k, byte[] v) { key = k; value = v; }
+    }
+
+    static CacheEntry store(CacheEntry[] cache, long key) {
+        byte[] value = new byte[1000];
+        Arrays.fill(value, (byte) key);
+        return cache[(int) (key % cache.length)] = new CacheEntry(key, value);
+    }
+
+    static long answer(CacheEntry[] cache, long request) {
+        Rng rng = new Rng(mix(request));
+        long popular = 1 + Long.remainderUnsigned(rng.draw(), 4L * cache.length);
+        long key = Long.remainderUnsigned(rng.draw(), popular);
+        Cell list = null;
+        for (int i = 0; i < 500; i++) list = new Cell(list, rng.draw());
+        CacheEntry entry = cache[(int) (key % cache.length)];
+        if (entry == null || entry.key != key) entry = store(cache, key);
+        return sum(list) + key + (entry.value[0] & 255) + (entry.value[999] & 255);
+    }
+
+    static void waitUntil(long due) {
+        for (;;) {
+            long left = due - System.nanoTime();
+            if (left <= 0) return;
+            if (left > 200_000) LockSupport.parkNanos(left - 200_000);
+            else Thread.yield();
+        }
+    }
+
+    /** Latencies in nanoseconds, to three digits. */
+    static final class Latency {
+        final long[] counts = new long[60 << 10];
+        long requests, max;
+
+        // Below 2048 a slot for each; above, 1024 slots for each power of two.
+        void record(long ns) {
+            int shift = Math.max(0, 53 - Long.numberOfLeadingZeros(ns));
+            counts[(shift << 10) + (int) (ns >>> shift)]++;
+            requests++;
+            max = Math.max(max, ns);
+        }
+
+        void add(Latency other) {
+            for (int i = 0; i < counts.length; i++) counts[i] += other.counts[i];
+            requests += other.requests;
+            max = Math.max(max, other.max);
+        }
+
+        /** The highest latency of all but one in `rarer` requests. */
+        long exceededByOneIn(long rarer) {
+            long left = requests - requests / rarer;
+            int i = 0;
+            while ((left -= counts[i]) > 0) i++;
+            int shift = Math.max(0, (i >> 10) - 1);
+            return ((long) (i - (shift << 10)) + 1 << shift) - 1;
+        }
+
+        /** The last figures that gclab reads from standard error. */
+        void print(double seconds) {
+            StringBuilder line = new StringBuilder("latency requests=" + requests);
+            String[] names = {"p50", "p90", "p99", "p99_9", "p99_99"};
+            long rarer = 1;
+            for (String name : names) {
+                rarer = rarer == 1 ? 2 : rarer == 2 ? 10 : 10 * rarer;
+                if (requests >= rarer) line.append(" " + name + "_ns=" + exceededByOneIn(rarer));
+            }
+            if (requests > 0) line.append(" max_ns=" + max);
+            System.err.println(line + " per_second=" + Math.round(requests / seconds));
+        }
+    }
+
+    /** Answers requests from `first` on with several threads; their latencies are added to `latency`. */
+    static long serve(int threads, long first, long requests, CacheEntry[] cache, long rate, Latency latency) throws InterruptedException {
+        AtomicLong next = new AtomicLong();
+        AtomicLong answers = new AtomicLong();
+        long start = System.nanoTime() + 20_000_000;
+        Thread[] all = new Thread[threads];
+        for (int t = 0; t < threads; t++) {
+            all[t] = new Thread(() -> {
+                Latency own = new Latency();
+                long sum = 0;
+                for (long r; (r = next.getAndIncrement()) < requests;) {
+                    long due;
+                    if (rate > 0) waitUntil(due = start + r / rate * 1_000_000_000 + r % rate * 1_000_000_000 / rate);
+                    else due = System.nanoTime();
+                    sum += answer(cache, first + r);
+                    own.record(System.nanoTime() - due);
+                }
+                answers.addAndGet(sum);
+                synchronized (latency) { latency.add(own); }
+            });
+            all[t].start();
+        }
+        for (Thread thread : all) thread.join();
+        return answers.get();
+    }
+
+    /** The first requests only warm up the compiler: their answers and latencies do not count. */
+    static final long WARM_UP = 100_000;
+
+    static long server(int threads, int requests, int slots, int rate) throws InterruptedException {
+        CacheEntry[] cache = new CacheEntry[slots];
+        for (int key = 0; key < slots; key++) store(cache, key);
+        serve(threads, requests, WARM_UP, cache, 0, new Latency());
+        Latency latency = new Latency();
+        long start = System.nanoTime();
+        long sum = serve(threads, 0, requests, cache, rate, latency);
+        latency.print((System.nanoTime() - start) * 1e-9);
+        return sum;
+    }
+
     // ------------------------------------------------------------ main
     public static void main(String[] args) throws Exception {
         int[] a = new int[Math.max(0, args.length - 1)];
@@ -263,6 +380,7 @@ public final class Peers {
             case "hash_churn/3": c = hashChurn(a[0], a[1], a[2]); break;
             case "message_window/3": c = messageWindow(a[0], a[1], a[2]); break;
             case "par_trees/2": c = parTrees(a[0], a[1]); break;
+            case "server/4": c = server(a[0], a[1], a[2], a[3]); break;
             default: System.err.println("usage: Peers WORKLOAD ARGS..."); System.exit(1); return;
         }
         noteAllocated();

@@ -68,6 +68,16 @@ const FILES: &[(&str, &str, &[&str])] = &[
         "48 runs in 2 rounds",
         &["target/peers/ghc/peers binary_trees 10 +RTS -A1m"],
     ),
+    (
+        "server_latency",
+        "120 runs in 5 rounds",
+        &[
+            "peers server 2 300000 1000000 110000 +RTS -A4m -F1.2 -M2998m -N2 -qg --nonmoving-gc -RTS",
+            "-XX:+UseShenandoahGC -cp target/peers/java Peers server 2 300000 1000000 110000",
+            "MMTK_PLAN=ConcurrentImmix",
+            "gclab exec server 2 750000 1000000 300000 --collector concurrent +RTS -F1.2 -M2998m",
+        ],
+    ),
 ];
 
 #[test]

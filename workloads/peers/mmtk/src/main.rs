@@ -5,7 +5,9 @@
 //! environment a line of figures goes to standard error.
 
 mod vm;
-use std::time::Instant;
+use hdrhistogram::Histogram;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use vm::*;
 
 struct Rng(u64);
@@ -350,6 +352,113 @@ unsafe fn message_window(m: &mut M, w: u64, mm: u64, p: usize) -> u64 {
     c
 }
 
+// ---- server: entry fields 0 = value, 1 = key (raw)
+unsafe fn store<const B: u8>(m: &mut M, cache: *const Ref, slots: u64, key: u64) -> Ref {
+    let value = m.alloc(0, 1000);
+    std::ptr::write_bytes((value + 8) as *mut u8, key as u8, 1000);
+    let value = m.push(value);
+    let e = m.alloc(1, 16);
+    init_field(e, 0, *value);
+    init_field(e, 1, key as usize);
+    m.pop(1);
+    m.write::<B>(*cache, (key % slots) as usize, e);
+    e
+}
+unsafe fn answer<const B: u8>(m: &mut M, cache: *const Ref, slots: u64, request: u64) -> u64 {
+    let mut r = Rng(mix(request));
+    let popular = 1 + r.next() % (4 * slots);
+    let key = r.next() % popular;
+    let list = m.push(0);
+    for _ in 0..500 {
+        let c = m.alloc(1, 16);
+        init_field(c, 0, *list);
+        init_field(c, 1, r.next() as usize);
+        *list = c;
+    }
+    let mut e = get(*cache, (key % slots) as usize);
+    if get(e, 1) as u64 != key {
+        e = store::<B>(m, cache, slots, key);
+    }
+    let value = (get(e, 0) + 8) as *const u8;
+    let mut sum = key + u64::from(*value) + u64::from(*value.add(999));
+    let mut c = *list;
+    while c != 0 {
+        sum = sum.wrapping_add(get(c, 1) as u64);
+        c = get(c, 0);
+    }
+    m.pop(1);
+    sum
+}
+fn wait_until(m: &mut M, due: Instant) {
+    const SLEEP: Duration = Duration::from_micros(200);
+    if due <= Instant::now() {
+        return;
+    }
+    m.blocking(|| loop {
+        match due.checked_duration_since(Instant::now()) {
+            None | Some(Duration::ZERO) => return,
+            Some(left) if left > SLEEP => std::thread::sleep(left - SLEEP),
+            Some(_) => std::thread::yield_now(),
+        }
+    });
+}
+unsafe fn server<const B: u8>(m: &mut M, threads: u64, requests: u64, slots: u64, rate: u64) -> u64 {
+    let cache = m.alloc_big(slots as usize, slots as usize * 8);
+    let cache = m.push(cache);
+    for key in 0..slots {
+        store::<B>(m, cache, slots, key);
+    }
+    let (next, root) = (AtomicU64::new(0), cache as usize);
+    let start = Instant::now();
+    let first = start + Duration::from_millis(20);
+    let serve = || {
+        let mut m = M::new();
+        // This thread runs, so no collection moves what the main thread's root refers to.
+        let cache = m.push(*(root as *const Ref));
+        let mut latencies = Histogram::<u64>::new(3).unwrap();
+        let mut sum = 0u64;
+        loop {
+            let r = next.fetch_add(1, Ordering::Relaxed);
+            if r >= requests {
+                break;
+            }
+            let due = match rate {
+                0 => Instant::now(),
+                _ => first + Duration::from_nanos((u128::from(r) * 1_000_000_000 / u128::from(rate)) as u64),
+            };
+            wait_until(&mut m, due);
+            sum = sum.wrapping_add(answer::<B>(&mut m, cache, slots, r));
+            latencies.record(due.elapsed().as_nanos() as u64).unwrap();
+        }
+        m.leave();
+        std::mem::forget(m);
+        (sum, latencies)
+    };
+    let mut served = Vec::new();
+    m.blocking(|| {
+        std::thread::scope(|scope| {
+            let all: Vec<_> = (0..threads).map(|_| scope.spawn(serve)).collect();
+            served.extend(all.into_iter().map(|thread| thread.join().unwrap()));
+        })
+    });
+    let seconds = start.elapsed().as_secs_f64();
+    let mut latencies = Histogram::<u64>::new(3).unwrap();
+    let mut sum = 0u64;
+    for (answers, of_thread) in served {
+        sum = sum.wrapping_add(answers);
+        latencies.add(of_thread).unwrap();
+    }
+    eprint!("latency requests={requests}");
+    for (name, rarer) in [("p50", 2), ("p90", 10), ("p99", 100), ("p99_9", 1000), ("p99_99", 10_000)] {
+        if requests >= rarer {
+            eprint!(" {name}_ns={}", latencies.value_at_quantile(1.0 - 1.0 / rarer as f64));
+        }
+    }
+    eprintln!(" max_ns={} per_second={:.0}", latencies.max(), requests as f64 / seconds);
+    m.pop(1);
+    sum
+}
+
 unsafe fn run<const B: u8>(w: &str, a: &[u64]) -> u64 {
     if w == "par_trees" {
         let hs: Vec<_> = (0..a[0])
@@ -378,6 +487,7 @@ unsafe fn run<const B: u8>(w: &str, a: &[u64]) -> u64 {
         "mut_array" => mut_array::<B>(m, a[0] as usize, a[1]),
         "hash_churn" => hash_churn::<B>(m, a[0] as usize, a[1], a[2]),
         "message_window" => message_window(m, a[0], a[1], a[2] as usize),
+        "server" => server::<B>(m, a[0], a[1], a[2], a[3]),
         _ => panic!("unknown workload {w}"),
     };
     std::mem::forget(mb);

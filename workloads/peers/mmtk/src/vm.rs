@@ -401,6 +401,21 @@ impl M {
         CV.notify_all();
     }
 
+    /// Waits in `f`, which leaves the heap alone; collections do not wait for this thread.
+    pub fn blocking(&mut self, f: impl FnOnce()) {
+        unsafe { self.sync_out() };
+        SYNC.lock().unwrap().running -= 1;
+        CV.notify_all();
+        f();
+        let mut s = SYNC.lock().unwrap();
+        while s.stop {
+            s = CV.wait(s).unwrap();
+        }
+        s.running += 1;
+        drop(s);
+        unsafe { self.sync_in() };
+    }
+
     #[inline(always)]
     pub unsafe fn alloc(&mut self, nptrs: usize, bytes: usize) -> Ref {
         let size = (8 + bytes + 7) & !7;
