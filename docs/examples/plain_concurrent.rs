@@ -191,7 +191,7 @@ impl PlainConcurrent {
         let marks = exclusive(&mut self.marks);
         self.lines.leave(marks, pause.capabilities);
         pause.events.phase(Phase::Condemned);
-        let both = BothMarks(marks, also.unwrap_or(marks));
+        let both = BothMarks(marks, also.unwrap_or(marks), ());
         let mut marker = Marker::new(pause.heap, &both);
         trace::live_and_remembered(&mut marker, pause.capabilities, pause.roots, pause.events.phases());
         let promoted = marker.finish();

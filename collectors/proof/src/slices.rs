@@ -88,6 +88,7 @@ pub fn slices<C: Collector>() {
     large::<C>();
     young::<C>();
     finalised::<C>();
+    moved::<C>();
 }
 
 /// The program takes a closure out of one that is marked and not scanned yet, and overwrites the
@@ -218,6 +219,43 @@ fn young<C: Collector>() {
                 m.collect(SLICE);
                 m.collect(Request::Cycle);
                 assert!(var.get(m).read(m).is_none());
+            });
+        });
+    }
+}
+
+/// The end of the cycle may move a closure to which the program stores pointers meanwhile: in old
+/// arrays that marking has been to or not, and in young closures that become old before the last pause
+/// or in it. In the end all of them lead to it, and so do roots and handles. In some programs too many
+/// slots lead to it.
+fn moved<C: Collector>() {
+    for slices in SLICES {
+        in_slices::<C>(|m| {
+            m.frame(|m, [long, small, large, at, before, last]| {
+                let small = small.put(m.alloc_array::<Number>(4, |_| None));
+                let large = large.put(m.alloc_array::<Number>(LARGE / 8, |_| None));
+                let at = at.put(m.alloc(|_| Number::new(7, None)));
+                let (weak, handle) = (m.weak_handle(at.get(m)), m.handle(at.get(m)));
+                let (before, last) = (before.put_option(m, None), last.put_option(m, None));
+                let long = long.put_option(m, None);
+                let many = if slices % 4 == 0 { LARGE / 8 } else { 1 };
+                (0..many).for_each(|index| large.get(m).set(m, index, Some(at.get(m))));
+                old_list(m, &long);
+                (0..=slices).for_each(|_| m.collect(SLICE));
+                large.get(m).set(m, 1, Some(at.get(m)));
+                small.get(m).set(m, 0, Some(at.get(m)));
+                before.set(m, Some(at.get(m)));
+                list(m, &before, 1);
+                m.collect(SLICE);
+                small.get(m).set(m, 1, Some(at.get(m)));
+                let (view, number) = m.alloc_with(|m| Number::new(8, Some(at.get(m))));
+                last.set(view, Some(number));
+                m.collect(Request::Cycle);
+                let nexts = [&before, &last].map(|list| list.get(m).and_then(|number| number.next(m)));
+                let stored = [0, 1].map(|index| [large.get(m).get(m, index), small.get(m).get(m, index)]);
+                let all = [nexts, stored[0], stored[1], [weak.open(m), Some(handle.open(m))]];
+                assert!(all.as_flattened().iter().all(|closure| *closure == Some(at.get(m))));
+                assert_eq!(at.get(m).value(m), 7);
             });
         });
     }

@@ -8,8 +8,8 @@
 //!
 //! When nothing is left, the next pause ends the cycle: it marks what was overwritten last, unless
 //! that is much, finds the dead among finalisers and weak handles, and makes the second table the
-//! sticky marks. Memory without marks is free from then on. The background thread then clears the
-//! other table.
+//! sticky marks. Memory without marks is free from then on, and some spaces empty a few blocks: the
+//! marker records the slots that lead into them. The background thread then clears the other table.
 //!
 //! A cycle begins halfway between the live memory and its limit (`-F`). If the old closures reach
 //! the limit first, minor collections mark as well, the more they promote. If memory is short, the
@@ -27,7 +27,7 @@ use gclab_core::config::Config;
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutant;
-use gclab_core::space::{MarkBits, SnapshotMarks};
+use gclab_core::space::{MarkBits, Record, SnapshotMarks};
 use gclab_core::trace::{Amount, Marked, SlicedTrace};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::{Background, Stop, Worked};
@@ -42,6 +42,9 @@ use std::sync::{Arc, Mutex};
 /// [`Generations::promote`] and [`Generations::everything`] keep all closures that are reachable, in
 /// memory whose marks say so, and hand out or free only memory without marks.
 pub unsafe trait Generations: Debug + Sized + Send + 'static {
+    /// What markers do with the slots that they scan while a snapshot is marked.
+    type Recorder: Record + Debug + Send + 'static;
+
     /// Of the collector.
     const DESCRIPTION: Description;
 
@@ -99,15 +102,19 @@ pub unsafe trait Generations: Debug + Sized + Send + 'static {
     /// The marks of old closures, for a concurrent marker. A pause needs them back.
     fn marks(&self) -> Arc<MarkBits>;
 
-    /// Turns on or off the recording of values that stores to old closures overwrite.
+    /// For a concurrent marker, and for what promotes meanwhile.
+    fn recorder(&self) -> Self::Recorder;
+
+    /// Turns on or off the recording of values that stores to old closures overwrite. Straight
+    /// after it is turned on, a cycle begins.
     fn set_in_snapshot(&mut self, heap: &mut Heap, yes: bool);
 
     /// The memory that may have marks.
     fn marked_memory(&self) -> Vec<(Addr, Addr)>;
 
     /// Frees the old closures that are unmarked in `marks`, straight after a promotion: `live` bytes
-    /// outside large objects are marked. Returns the former marks.
-    fn sweep_old(&mut self, heap: &mut Heap, marks: MarkBits, live: Bytes) -> MarkBits;
+    /// outside large objects are marked. Returns the former marks, and the words that moved.
+    fn sweep_old(&mut self, pause: &mut Pause<'_, Bump>, marks: MarkBits, live: Bytes) -> (MarkBits, Words);
 
     /// At the end of a pause, sets the limits for the next one.
     fn after(&mut self, pause: &mut Pause<'_, Bump>, outcome: &mut Outcome);
@@ -129,9 +136,9 @@ pub(crate) fn exclusive(marks: &mut Arc<MarkBits>) -> &mut MarkBits {
 
 /// A collector that marks the old generation of `G` concurrently.
 #[derive(Debug)]
-pub struct ConcurrentMarking<G> {
+pub struct ConcurrentMarking<G: Generations> {
     generations: G,
-    shared: Arc<SharedStage>,
+    shared: Arc<SharedStage<G::Recorder>>,
     task: Task,
     /// All old closures, and those that the last cycle found.
     old: Amount,
@@ -167,39 +174,39 @@ enum Task {
 
 /// The stage, which the background thread takes between pauses and the collector in them.
 #[derive(Debug)]
-struct SharedStage {
-    stage: Mutex<Option<Stage>>,
+struct SharedStage<R> {
+    stage: Mutex<Option<Stage<R>>>,
     /// A pause is to end the cycle.
     is_dry: AtomicBool,
 }
 
 /// What the second table is in use for.
 #[derive(Debug)]
-enum Stage {
+enum Stage<R> {
     /// Nothing: it is clear.
     Idle(MarkBits),
     /// Marking a snapshot.
-    Marking(Box<Snapshot>),
+    Marking(Box<Snapshot<R>>),
     /// It is being cleared: this memory is left.
     Clearing(MarkBits, Vec<(Addr, Addr)>),
 }
 
 /// A snapshot that is being marked.
 #[derive(Debug)]
-struct Snapshot {
-    marks: SnapshotMarks<MarkBits, Arc<MarkBits>>,
+struct Snapshot<R> {
+    marks: SnapshotMarks<MarkBits, Arc<MarkBits>, R>,
     trace: SlicedTrace,
     marked: Amount,
     /// Bytes that became old meanwhile, which are marked, too.
     newer: Bytes,
 }
 
-impl SharedStage {
-    fn take(&self) -> Stage {
+impl<R> SharedStage<R> {
+    fn take(&self) -> Stage<R> {
         self.stage.lock().ok().and_then(|mut stage| stage.take()).expect(THERE)
     }
 
-    fn put(&self, stage: Stage) {
+    fn put(&self, stage: Stage<R>) {
         *self.stage.lock().expect(THERE) = Some(stage);
     }
 }
@@ -207,7 +214,7 @@ impl SharedStage {
 /// Whoever takes the stage puts one back before the other may look.
 const THERE: &str = "a stage is there";
 
-impl Stage {
+impl<R: Record> Stage<R> {
     /// Whether a pause has to end the cycle.
     fn is_dry(&self) -> bool {
         matches!(self, Stage::Marking(snapshot) if snapshot.trace.is_dry())
@@ -227,7 +234,7 @@ impl Stage {
     }
 
     /// Goes on concurrently, until `stop` is asked for. Returns the closures that were marked, too.
-    fn advance(self, stop: &Stop) -> (Stage, u64) {
+    fn advance(self, stop: &Stop) -> (Self, u64) {
         match self {
             Stage::Marking(snapshot) => {
                 let mut snapshot = *snapshot;
@@ -258,7 +265,7 @@ impl Stage {
     }
 }
 
-impl Background for SharedStage {
+impl<R: Record + Debug + Send> Background for SharedStage<R> {
     fn work(&self, stop: &Stop) -> Worked {
         let stage = self.take();
         let phase = if matches!(stage, Stage::Marking(_)) {
@@ -423,7 +430,7 @@ impl<G: Generations> ConcurrentMarking<G> {
     }
 
     /// Collects everything. A cycle is abandoned.
-    fn everything(&mut self, pause: &mut Pause<'_, Bump>, stage: Stage) -> (Stage, Outcome) {
+    fn everything(&mut self, pause: &mut Pause<'_, Bump>, stage: Stage<G::Recorder>) -> (Stage<G::Recorder>, Outcome) {
         let stage = match stage {
             Stage::Marking(snapshot) => {
                 let Snapshot { marks, trace, .. } = *snapshot;
@@ -443,7 +450,7 @@ impl<G: Generations> ConcurrentMarking<G> {
     }
 
     /// A minor collection, and a part of a cycle.
-    fn minor(&mut self, pause: &mut Pause<'_, Bump>, stage: Stage) -> (Stage, Outcome) {
+    fn minor(&mut self, pause: &mut Pause<'_, Bump>, stage: Stage<G::Recorder>) -> (Stage<G::Recorder>, Outcome) {
         match stage {
             Stage::Marking(snapshot) => self.minor_while_marking(pause, *snapshot),
             stage => {
@@ -459,7 +466,11 @@ impl<G: Generations> ConcurrentMarking<G> {
     }
 
     /// A minor collection while a snapshot is marked, and a part of that.
-    fn minor_while_marking(&mut self, pause: &mut Pause<'_, Bump>, snapshot: Snapshot) -> (Stage, Outcome) {
+    fn minor_while_marking(
+        &mut self,
+        pause: &mut Pause<'_, Bump>,
+        snapshot: Snapshot<G::Recorder>,
+    ) -> (Stage<G::Recorder>, Outcome) {
         let Snapshot {
             marks,
             trace,
@@ -481,7 +492,7 @@ impl<G: Generations> ConcurrentMarking<G> {
             Task::Assist => Words(promoted.words.0 * ASSIST) + ASSIST_LEAST,
             Task::Minor | Task::Begin | Task::Everything => Words(0),
         };
-        let marks = SnapshotMarks::new(pause.heap, marks, self.generations.marks());
+        let marks = self.snapshot_marks(pause.heap, marks);
         let (left, slice) = if budget > Words(0) {
             let (left, slice) = trace.advance(pause, &marks, budget);
             pause.events.phase(Phase::Marked);
@@ -513,26 +524,27 @@ impl<G: Generations> ConcurrentMarking<G> {
                 self.generations.set_in_snapshot(pause.heap, false);
                 let memory = self.generations.marked_memory();
                 let live = (marked.words - marked.large).to_bytes();
-                let former = self.generations.sweep_old(pause.heap, marks.into_marks(), live);
+                let (former, moved) = self.generations.sweep_old(pause, marks.into_marks(), live);
                 let memory = mutant!("concurrent/freed-not-cleared", memory => self.generations.marked_memory());
                 pause.events.phase(Phase::Released);
                 let newer = mutant!("concurrent/newer-counted", newer => Bytes::ZERO);
                 (self.old, self.live) = (marked, marked.bytes().saturating_sub(newer));
-                let outcome = Outcome {
+                let mut outcome = Outcome {
                     newer,
                     ..self.outcome(&promoted, Cycle::Ended, in_slice)
                 };
+                outcome.work.copied += moved.to_bytes();
                 (Stage::Clearing(former, memory), outcome)
             }
         }
     }
 
     /// Begins a cycle, straight after a minor collection. Returns the bytes that were marked, too.
-    fn begin(&mut self, pause: &mut Pause<'_, Bump>, marks: MarkBits) -> (Stage, Bytes) {
+    fn begin(&mut self, pause: &mut Pause<'_, Bump>, marks: MarkBits) -> (Stage<G::Recorder>, Bytes) {
         if !mutant!("concurrent/snapshot-not-said") {
             self.generations.set_in_snapshot(pause.heap, true);
         }
-        let marks = SnapshotMarks::new(pause.heap, marks, self.generations.marks());
+        let marks = self.snapshot_marks(pause.heap, marks);
         let (trace, found) = SlicedTrace::begin(pause, &marks);
         let marked = Amount::from(&found);
         let snapshot = Snapshot {
@@ -542,6 +554,11 @@ impl<G: Generations> ConcurrentMarking<G> {
             newer: Bytes::ZERO,
         };
         (Stage::Marking(Box::new(snapshot)), marked.bytes())
+    }
+
+    /// The marks of the snapshot, in `marks`.
+    fn snapshot_marks(&self, heap: &Heap, marks: MarkBits) -> SnapshotMarks<MarkBits, Arc<MarkBits>, G::Recorder> {
+        SnapshotMarks::recording(heap, marks, self.generations.marks(), self.generations.recorder())
     }
 
     /// The outcome of a pause that did this part of a cycle: it marked these young closures, or

@@ -2,7 +2,8 @@
 //! ([`crate::concurrent`]).
 //!
 //! Blocks without marks go back to the heap at the end of a cycle, and holes are found from the marks
-//! when they are needed. A collection of everything may move old closures.
+//! when they are needed. A cycle moves the closures of a few sparse blocks to others, as a collection of
+//! everything may.
 //!
 //! Worst-case memory: F × live, with the allocation area, what died since the cycle began, and the
 //! holes between old closures, which may take as much again before everything is collected.
@@ -14,7 +15,7 @@ use gclab_core::collector::{Bump, Capabilities, Capability, Description, NotBegu
 use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING, SLICES};
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::sizing::{MajorStrategy, Sizing};
-use gclab_core::space::{LineSpace, MarkBits};
+use gclab_core::space::{Incoming, LineSpace, MarkBits};
 use gclab_core::trace::Marked;
 use gclab_core::words::{Addr, Bytes, Words};
 use std::sync::Arc;
@@ -27,10 +28,13 @@ pub type Concurrent = ConcurrentMarking<LineGenerations>;
 pub struct LineGenerations {
     spaces: Spaces,
     sizing: Sizing,
+    /// The slots that lead into blocks that the cycle will empty.
+    incoming: Arc<Incoming>,
 }
 
 // SAFETY: those of `gen-immix`.
 unsafe impl Generations for LineGenerations {
+    type Recorder = Arc<Incoming>;
     const DESCRIPTION: Description = Description {
         name: "concurrent",
         summary: "gen-immix whose old generation is marked concurrently",
@@ -46,6 +50,7 @@ unsafe impl Generations for LineGenerations {
         Ok(LineGenerations {
             spaces: Spaces::new(heap, config, lines, sizing.first_area()?)?,
             sizing,
+            incoming: Arc::new(Incoming::new(heap)),
         })
     }
 
@@ -90,10 +95,12 @@ unsafe impl Generations for LineGenerations {
     }
 
     fn promote(&mut self, pause: &mut Pause<'_, Bump>, also: Option<&MarkBits>) -> Marked {
+        let also = also.map(|also| (also, &*self.incoming));
         self.spaces.mark(pause, Marking::Young, also)
     }
 
     fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
+        self.incoming.take();
         self.spaces.mark(pause, Marking::Everything, None)
     }
 
@@ -101,16 +108,24 @@ unsafe impl Generations for LineGenerations {
         self.spaces.sticky()
     }
 
+    fn recorder(&self) -> Arc<Incoming> {
+        Arc::clone(&self.incoming)
+    }
+
     fn set_in_snapshot(&mut self, heap: &mut Heap, yes: bool) {
         self.spaces.set_in_snapshot(heap, yes);
+        if yes {
+            self.spaces.choose(heap, &self.incoming);
+        }
     }
 
     fn marked_memory(&self) -> Vec<(Addr, Addr)> {
         self.spaces.marked_memory()
     }
 
-    fn sweep_old(&mut self, heap: &mut Heap, marks: MarkBits, live: Bytes) -> MarkBits {
-        self.spaces.sweep_old(heap, marks, live)
+    fn sweep_old(&mut self, pause: &mut Pause<'_, Bump>, mut marks: MarkBits, live: Bytes) -> (MarkBits, Words) {
+        let moved = self.spaces.empty_chosen(pause, &mut marks, &self.incoming);
+        (self.spaces.sweep_old(pause.heap, marks, live), moved)
     }
 
     fn after(&mut self, pause: &mut Pause<'_, Bump>, outcome: &mut Outcome) {

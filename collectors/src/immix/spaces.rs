@@ -7,7 +7,7 @@ use gclab_core::config::Config;
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutant;
-use gclab_core::space::{BothMarks, Destination, InPlace, LargeObjects, LineSpace, MarkBits, Marks};
+use gclab_core::space::{BothMarks, Destination, InPlace, Incoming, LargeObjects, LineSpace, MarkBits, Marks};
 use gclab_core::trace::{self, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::ParallelPolicy;
@@ -155,8 +155,14 @@ impl Spaces {
     }
 
     /// Marks live closures, and frees the others that `marking` covers. If that is everything,
-    /// closures in fragmented blocks may move. What is marked gets a mark in `also`, too.
-    pub(super) fn mark(&mut self, pause: &mut Pause<'_, Bump>, marking: Marking, also: Option<&MarkBits>) -> Marked {
+    /// closures in fragmented blocks may move. What is marked gets a mark in `also`, too, and its
+    /// slots that lead into chosen blocks are recorded.
+    pub(super) fn mark(
+        &mut self,
+        pause: &mut Pause<'_, Bump>,
+        marking: Marking,
+        also: Option<(&MarkBits, &Incoming)>,
+    ) -> Marked {
         let marks = exclusive(&mut self.marks);
         let is_short =
             pause.cause == Cause::Shortage || pause.cause.forces_compaction() || self.lines.is_cramped(pause.heap);
@@ -187,8 +193,12 @@ impl Spaces {
         let marked = match (self.lines.reserve(), also) {
             (Some(reserve), None) => self.trace(pause, marking, &*self.marks, reserve),
             (None, None) => self.trace(pause, marking, &*self.marks, &InPlace),
-            (Some(reserve), Some(also)) => self.trace(pause, marking, &BothMarks(&self.marks, also), reserve),
-            (None, Some(also)) => self.trace(pause, marking, &BothMarks(&self.marks, also), &InPlace),
+            (Some(reserve), Some((also, incoming))) => {
+                self.trace(pause, marking, &BothMarks(&self.marks, also, incoming), reserve)
+            }
+            (None, Some((also, incoming))) => {
+                self.trace(pause, marking, &BothMarks(&self.marks, also, incoming), &InPlace)
+            }
         };
         let marks = exclusive(&mut self.marks);
         let in_lines = (marked.words - marked.large).to_bytes();
@@ -233,6 +243,30 @@ impl Spaces {
         if !mutant!("concurrent/large-not-noted") {
             self.large.set_in_snapshot(heap, yes);
         }
+    }
+
+    /// Straight after the recording was turned on, chooses blocks that the end of the cycle is to
+    /// empty.
+    pub(super) fn choose(&mut self, heap: &mut Heap, incoming: &Incoming) {
+        incoming.choose(self.lines.choose_for_cycle(heap, &self.marks, self.live, self.area));
+    }
+
+    /// Straight before the sweep that ends a cycle, empties the chosen blocks of the closures that are
+    /// marked in `marks`. Returns the words that moved.
+    pub(super) fn empty_chosen(
+        &mut self,
+        pause: &mut Pause<'_, Bump>,
+        marks: &mut MarkBits,
+        incoming: &Incoming,
+    ) -> Words {
+        let blocks = incoming.take();
+        if !self.lines.condemn_chosen(pause.heap, &blocks) {
+            return Words(0);
+        }
+        let reserve = self.lines.reserve().expect("blocks are condemned");
+        let moved = trace::relocate(pause.heap, pause.roots, marks, &blocks, reserve);
+        pause.events.phase(Phase::Moved);
+        moved
     }
 
     /// The memory that may have marks.

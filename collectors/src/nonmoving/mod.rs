@@ -54,6 +54,7 @@ pub struct CellGenerations {
 // slots to cells, for which there was room, and marks them. Core's spaces hand out and free only
 // memory without marks.
 unsafe impl Generations for CellGenerations {
+    type Recorder = ();
     const DESCRIPTION: Description = Description {
         name: "nonmoving",
         summary: "GHC's -xn: a copying nursery, and an old generation in cells that is marked concurrently",
@@ -128,7 +129,7 @@ unsafe impl Generations for CellGenerations {
         let marks = Arc::clone(&self.marks);
         let promoted = match also {
             None => self.trace_young(pause, &*marks),
-            Some(also) => self.trace_young(pause, &BothMarks(&marks, also)),
+            Some(also) => self.trace_young(pause, &BothMarks(&marks, also, ())),
         };
         pause.heap.end_promotion();
         drop(marks);
@@ -169,6 +170,8 @@ unsafe impl Generations for CellGenerations {
         }
     }
 
+    fn recorder(&self) {}
+
     fn marks(&self) -> Arc<MarkBits> {
         Arc::clone(&self.marks)
     }
@@ -189,13 +192,13 @@ unsafe impl Generations for CellGenerations {
         memory
     }
 
-    fn sweep_old(&mut self, heap: &mut Heap, marks: MarkBits, _: Bytes) -> MarkBits {
+    fn sweep_old(&mut self, pause: &mut Pause<'_, Bump>, marks: MarkBits, _: Bytes) -> (MarkBits, Words) {
         let sticky = exclusive(&mut self.marks);
         let former = mutant!("concurrent/cells-not-flipped", std::mem::replace(sticky, marks) => marks);
         self.cells.begin_sweep();
-        self.cells.sweep_some(heap, &self.marks, SWEPT_IN_PAUSE);
-        self.large.sweep(heap, &self.marks);
-        former
+        self.cells.sweep_some(pause.heap, &self.marks, SWEPT_IN_PAUSE);
+        self.large.sweep(pause.heap, &self.marks);
+        (former, Words(0))
     }
 
     fn after(&mut self, pause: &mut Pause<'_, Bump>, outcome: &mut Outcome) {

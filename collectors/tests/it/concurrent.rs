@@ -323,3 +323,40 @@ fn freed_in_steps<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
     let freed = held.windows(2).map(|pair| pair[0].saturating_sub(pair[1]));
     assert!(freed.max() <= Some(8 << 20), "{held:?}");
 }
+
+/// Closures that die at random leave blocks with few others. Each cycle empties some of them, so that
+/// there is no need to collect everything.
+#[test]
+fn cycles_empty_sparse_blocks() {
+    const LINKS: usize = 1 << 14;
+    let config = Config {
+        slice_limit: Some(QUICK),
+        old_min: Bytes::mib(1),
+        ..config::<Concurrent>(64 << 10)
+    };
+    let mut world = World::new::<Concurrent>(&config).expect("a heap");
+    Checker::install(&mut world);
+    let session = world.enter(|m| {
+        m.frame(|m, [array]| {
+            let array = array.put(m.alloc_array::<Link>(LINKS, |_| None));
+            let mut at = 0;
+            for value in 0..40 * LINKS {
+                let (m, link) = m.alloc_with(|_| Link::new(value as u64, None));
+                array
+                    .get(m)
+                    .set(m, if value < LINKS { value } else { at % LINKS }, Some(link));
+                at = at.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(value) >> 3;
+            }
+        });
+    });
+    session.expect("enough memory");
+    let statistics = world.finish();
+    let [collections @ .., _last] = &statistics.collections[..] else {
+        panic!("no collections");
+    };
+    let ended = collections.iter().filter(|each| each.work.cycle == Cycle::Ended);
+    let moved: Bytes = ended.map(|each| each.work.copied).sum();
+    let whole = collections.iter().filter(|each| each.work.cycle == Cycle::Whole);
+    assert!(moved > Bytes::mib(1), "{moved} moved");
+    assert_eq!(whole.count(), 0);
+}

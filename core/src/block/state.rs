@@ -33,7 +33,7 @@ pub const FIRST_OLD_STEP: u8 = 2;
 /// | 4 | condemned: being collected now; its live closures are moved or marked |
 /// | 5 | large: the run holds one large object, which is never copied |
 /// | 6 | reached: large, and found alive in the copying that is under way; or in a snapshot |
-/// | 7 | mixed: old closures lie among young ones; the step is the youngest one's |
+/// | 7 | mixed: old closures lie among young ones, or may move soon; the step is that of young ones |
 ///
 /// Steps are ordered by age: a store must be remembered where the object's step is greater than the
 /// value's. A mixed block counts as older than every step when an object in it is written, and as

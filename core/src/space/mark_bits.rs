@@ -12,10 +12,12 @@
 //! mutator may still allocate in. `-DS` checks it: regions are made of these bits. Memory: a 64th
 //! of the part of the heap that was used.
 
-use super::Marks;
+use super::{Marks, Record};
 use crate::block::{LARGE_OBJECT, MEGABLOCK, OutOfMemory, Shortage};
+use crate::closure::{ClosureRef, Slot};
 use crate::heap::Heap;
 use crate::memory::Table;
+use crate::prefetch::prefetch_line;
 use crate::sync::{MappedU64, Ordering::Relaxed, shared_word};
 use crate::words::{Addr, Bytes, Words};
 
@@ -228,6 +230,14 @@ impl MarkBits {
         None
     }
 
+    /// Brings the headers of the closures from `from` to `to` towards the cache.
+    pub(crate) fn prefetch_marked(&self, mut from: Addr, to: Addr) {
+        while let Some(at) = self.next_set(from, to) {
+            prefetch_line(at);
+            from = at + Words(1);
+        }
+    }
+
     /// The last word from `from` to `to` whose bit is set.
     pub(super) fn last_set(&self, from: Addr, to: Addr) -> Option<Addr> {
         let (first, _) = self.place(from);
@@ -271,12 +281,19 @@ unsafe impl Marks for MarkBits {
 }
 
 /// Two tables in which a marker marks: the first one decides, and the second has the marks of
-/// everything that is marked from now on.
+/// everything that is marked from now on. The slots that are scanned are shown to `R`.
 #[derive(Debug)]
-pub struct BothMarks<'m>(pub &'m MarkBits, pub &'m MarkBits);
+pub struct BothMarks<'m, R = ()>(pub &'m MarkBits, pub &'m MarkBits, pub R);
 
 // SAFETY: the first table decides. The second one has bits at the same closures.
-unsafe impl Marks for BothMarks<'_> {
+unsafe impl<R: Record> Marks for BothMarks<'_, R> {
+    const RECORDS: bool = R::RECORDS;
+
+    #[inline(always)]
+    fn record(&self, slot: Slot, closure: ClosureRef) {
+        self.2.record(slot, closure);
+    }
+
     #[inline(always)]
     fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
         let is_new = self.0.mark::<PARALLEL>(at, words);

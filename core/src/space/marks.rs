@@ -4,6 +4,7 @@
 //! more: [`MarkBits`](super::MarkBits) have a bit where a closure starts, a table for compaction
 //! may have one for each word of it.
 
+use crate::closure::{ClosureRef, Slot};
 use crate::words::{Addr, Words};
 
 /// A table in which closures are marked, by one thread or by several at a time.
@@ -14,6 +15,15 @@ use crate::words::{Addr, Words};
 /// provided that its own conditions hold and no closure is being marked meanwhile. The marker reads
 /// closures at these addresses.
 pub unsafe trait Marks: Sync {
+    /// Whether a marker shows each slot that it scans ([`Record`](super::Record)).
+    const RECORDS: bool = false;
+
+    /// A slot of a closure that lives held `closure`.
+    #[inline(always)]
+    fn record(&self, slot: Slot, closure: ClosureRef) {
+        let _ = (slot, closure);
+    }
+
     /// Marks the closure of `words` words at `at`; returns whether it was unmarked. `PARALLEL`:
     /// other threads may be marking at the same time, also closures next to this one. Otherwise no
     /// other thread is marking, and no locked instruction is needed.

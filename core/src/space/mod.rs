@@ -25,6 +25,7 @@
 mod cells;
 mod destination;
 mod free;
+mod incoming;
 mod large;
 mod lines;
 mod live_map;
@@ -38,6 +39,7 @@ mod steps;
 pub use cells::{CellPromotion, CellRoom, CellSpace};
 pub use destination::{BumpRoom, Destination, InPlace, Room};
 pub use free::{FreeBlock, FreeList, FreeMemory, FreeSpace, KnownClosures, Link, Piece, Promotion, Rest, Swept};
+pub use incoming::{ChosenBlock, Incoming, Record};
 pub use large::LargeObjects;
 pub use lines::{LineSpace, Reserve};
 pub use live_map::LiveMap;

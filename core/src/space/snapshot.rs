@@ -1,18 +1,21 @@
 //! The marks of a snapshot: the old closures at one moment, marked while the program runs.
 
-use super::{MarkBits, Marks};
+use super::{MarkBits, Marks, Record};
 use crate::block::{FIRST_OLD_STEP, StateView};
+use crate::closure::{ClosureRef, Slot};
 use crate::heap::Heap;
 use crate::sync::Arc;
 use crate::words::{Addr, Words};
 use std::borrow::Borrow;
 
 /// The marks of a trace that began with an empty nursery. Young closures are new: they count as
-/// marked, and are not looked into. Mutators may run meanwhile.
+/// marked, and are not looked into. Mutators may run meanwhile. The slots that are scanned are shown
+/// to `R`.
 #[derive(Debug)]
-pub struct SnapshotMarks<T, M> {
+pub struct SnapshotMarks<T, M, R = ()> {
     marks: T,
     mixed: M,
+    recorder: R,
     states: StateView,
 }
 
@@ -41,9 +44,17 @@ impl Mixed for Arc<MarkBits> {
 impl<T: Borrow<MarkBits>, M: Mixed> SnapshotMarks<T, M> {
     /// The old closures of `heap`, which are marked in `marks`.
     pub fn new(heap: &Heap, marks: T, mixed: M) -> Self {
+        SnapshotMarks::recording(heap, marks, mixed, ())
+    }
+}
+
+impl<T: Borrow<MarkBits>, M: Mixed, R: Record> SnapshotMarks<T, M, R> {
+    /// The same, with a `recorder` of slots.
+    pub fn recording(heap: &Heap, marks: T, mixed: M, recorder: R) -> Self {
         SnapshotMarks {
             marks,
             mixed,
+            recorder,
             states: heap.states(),
         }
     }
@@ -60,7 +71,14 @@ impl<T: Borrow<MarkBits>, M: Mixed> SnapshotMarks<T, M> {
 }
 
 // SAFETY: `marks` decides for old closures, and new ones are never marked.
-unsafe impl<T: Borrow<MarkBits> + Sync, M: Mixed> Marks for SnapshotMarks<T, M> {
+unsafe impl<T: Borrow<MarkBits> + Sync, M: Mixed, R: Record> Marks for SnapshotMarks<T, M, R> {
+    const RECORDS: bool = R::RECORDS;
+
+    #[inline(always)]
+    fn record(&self, slot: Slot, closure: ClosureRef) {
+        self.recorder.record(slot, closure);
+    }
+
     #[inline(always)]
     fn mark<const PARALLEL: bool>(&self, at: Addr, words: Words) -> bool {
         (!self.is_new(at) || mutant!("concurrent/young-marked")) && self.marks.borrow().mark::<PARALLEL>(at, words)

@@ -21,6 +21,6 @@ mod weak;
 pub use compactor::{Compacted, Compactor};
 pub use drained::Progress;
 pub use evacuator::Evacuator;
-pub use marker::{Amount, Grey, Marked, Marker};
+pub use marker::{Amount, Grey, Marked, Marker, relocate};
 pub use order::{RememberedTracing, Tracing, live, live_and_remembered};
 pub use sliced::SlicedTrace;

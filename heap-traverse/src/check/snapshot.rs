@@ -1,19 +1,20 @@
 //! The snapshot that an incremental or concurrent collector marks. The closures reachable when
 //! marking began are still there when it ends, whatever the program did meanwhile. If a cycle ends
 //! in the pause that ends its marking, nothing is left of the others: what the collector marked is
-//! the snapshot, exactly, and closures that are newer.
+//! the snapshot, exactly, and closures that are newer. The pause that ends a cycle may move some of
+//! it: no more than it says.
 
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
 use crate::traverse::{Traversal, Visit};
 use gclab_core::stats::{Cycle, Work};
-use gclab_core::words::Addr;
+use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::world::Stopped;
 
 /// The closures of a snapshot being marked.
 #[derive(Debug)]
 pub(super) struct Snapshot {
-    closures: Vec<Addr>,
+    closures: Vec<(Addr, Words)>,
     /// The old closures that were not reachable.
     dead: Vec<Addr>,
 }
@@ -36,7 +37,7 @@ impl Snapshot {
         let lost = kept
             .as_ref()
             .filter(|_| work.cycle != Cycle::Whole && !work.compacted)
-            .and_then(|snapshot| snapshot.lost(starts));
+            .and_then(|snapshot| snapshot.lost(starts, work));
         if let Some(lost) = lost {
             return Err(fault(stopped, "the snapshot has", lost));
         }
@@ -60,7 +61,7 @@ impl Snapshot {
     fn of(stopped: &Stopped<'_>, starts: &AddrSet, traversal: &mut Traversal) -> Snapshot {
         let mut closures = Vec::new();
         traversal.each(stopped.root_closures(), |closure| {
-            closures.push(closure.addr());
+            closures.push((closure.addr(), closure.words()));
             Visit::Descend(())
         });
         let possible = [stopped.weak_closures(), stopped.finalisable_closures()].concat();
@@ -71,8 +72,21 @@ impl Snapshot {
         Snapshot { closures, dead }
     }
 
-    fn lost(&self, starts: &AddrSet) -> Option<Addr> {
-        self.closures.iter().copied().find(|at| !starts.contains(*at))
+    /// The first closure that is neither where it was nor among those that moved.
+    fn lost(&self, starts: &AddrSet, work: &Work) -> Option<Addr> {
+        let mut moved = Bytes::ZERO;
+        if work.cycle == Cycle::Ended {
+            moved = work.copied;
+        }
+        let mut gone = self.closures.iter().filter(|(at, _)| !starts.contains(*at));
+        let lost = gone.find(|(_, words)| match moved.0.checked_sub(words.to_bytes().0) {
+            Some(rest) => {
+                moved = Bytes(rest);
+                false
+            }
+            None => true,
+        });
+        lost.map(|&(at, _)| at)
     }
 }
 

@@ -53,7 +53,7 @@ const LEFT_AT_LEAST: Bytes = Bytes::kib(256);
 
 /// The times that the candidates' closures have room in the reserve, in eighths. Closures do not
 /// fill a block to its end. In builds for tests some find no room.
-const EIGHTHS: usize = if cfg!(debug_assertions) { 4 } else { 9 };
+pub(super) const EIGHTHS: usize = if cfg!(debug_assertions) { 4 } else { 9 };
 
 impl LineSpace {
     /// Chooses blocks that the next marking is to empty, and condemns them; it comes before

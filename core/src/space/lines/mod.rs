@@ -76,6 +76,10 @@ pub struct LineSpace {
     filled: Vec<Filled>,
     /// Blocks that the marking under way is to empty.
     candidates: Vec<BlockRun>,
+    /// The number of the block with which the next choice for a cycle begins.
+    looked_at: usize,
+    /// Young closures have come between old ones since that choice.
+    has_mixed: bool,
     /// The blocks that their closures go to, if they are kept already.
     reserve: Reserve,
     /// Memory was short at the last marking of everything.
@@ -125,6 +129,8 @@ impl LineSpace {
             spare: SpareHoles::default(),
             filled: Vec::new(),
             candidates: Vec::new(),
+            looked_at: 0,
+            has_mixed: false,
             reserve: Reserve::default(),
             is_short: false,
             is_dense: false,

@@ -97,7 +97,7 @@ impl LineSpace {
     /// Lends a hole to a mutator for medium closures.
     pub(super) fn lend_overflow<A: AsRef<Bump>>(&mut self, heap: &mut Heap, capability: Capability<'_, A>, hole: Hole) {
         self.taken += hole.size().0;
-        mix(heap, hole);
+        self.mix(heap, hole);
         let least = SMALL + Words(1);
         capability.alloc().as_ref().set_overflow(hole.start, hole.end, least);
         self.lent[capability.number()].overflow = hole;
@@ -123,7 +123,7 @@ impl LineSpace {
         }
         self.taken += size.0;
         for &hole in &holes {
-            mix(heap, hole);
+            self.mix(heap, hole);
             if hole.size() < ENOUGH {
                 (0..hole.size().0)
                     .step_by(CACHE_LINE)
@@ -261,17 +261,18 @@ impl LineSpace {
         self.fresh.push(run);
         Ok(hole_of(run))
     }
-}
 
-/// Notes that the block of `hole` gets young closures. If it has old ones, it is mixed from now on.
-fn mix(heap: &mut Heap, hole: Hole) {
-    let state = heap.blocks().state_of(hole.start);
-    if state.step() > YOUNG && !mutant!("lines/block-not-mixed") {
-        let mixed = BlockState::of_step(YOUNG).mixed();
-        set_state(
-            heap,
-            hole,
-            mixed.in_snapshot(state.is_in_snapshot() && !mutant!("concurrent/mixed-not-noted")),
-        );
+    /// Notes that the block of `hole` gets young closures. If it has old ones, it is mixed from now on.
+    pub(super) fn mix(&mut self, heap: &mut Heap, hole: Hole) {
+        let state = heap.blocks().state_of(hole.start);
+        if state.step() > YOUNG && !mutant!("lines/block-not-mixed") {
+            self.has_mixed = true;
+            let mixed = BlockState::of_step(YOUNG).mixed();
+            set_state(
+                heap,
+                hole,
+                mixed.in_snapshot(state.is_in_snapshot() && !mutant!("concurrent/mixed-not-noted")),
+            );
+        }
     }
 }

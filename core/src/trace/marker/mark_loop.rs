@@ -240,6 +240,9 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
     pub(super) unsafe fn found_by_old(&mut self, slot: Slot) {
         // SAFETY: the caller's promise.
         let closure = unsafe { slot.load() };
+        if M::RECORDS && !mutant!("chosen/stored-not-recorded") {
+            self.marks.record(slot, closure);
+        }
         if closure.0.is_null() || self.marks.is_marked(closure.addr()) {
             return;
         }
@@ -314,7 +317,12 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         for slot in span {
             // SAFETY: one of the slots of a closure, which holds null or a closure. The span is
             // this thread's.
-            unsafe { self.found::<PARALLEL>(slot) };
+            unsafe {
+                if M::RECORDS && !mutant!("chosen/scanned-not-recorded") {
+                    self.marks.record(slot, slot.load_beside());
+                }
+                self.found::<PARALLEL>(slot);
+            }
         }
     }
 

@@ -20,9 +20,11 @@ mod dropped;
 mod grey;
 mod mark_loop;
 mod mover;
+mod relocation;
 mod span_stack;
 
 pub use grey::Grey;
+pub use relocation::relocate;
 
 use super::drained::{Drained, Progress, UNBOUNDED};
 use super::order::{RememberedTracing, Tracing};

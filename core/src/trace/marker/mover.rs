@@ -90,6 +90,23 @@ impl<'m, D: Destination> Mover<'m, D> {
         }
     }
 
+    /// Updates `slot` if its closure has moved.
+    ///
+    /// # Safety
+    /// As for [`Mover::place`]; the slot may hold null.
+    #[inline(always)]
+    pub(super) unsafe fn follow(&self, slot: Slot) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let closure = slot.load();
+            if self.states.of(closure.addr()).is_condemned()
+                && let Some(copy) = closure.header().forwarded_to()
+            {
+                slot.store(copy);
+            }
+        }
+    }
+
     /// Moves a closure, or makes it stay, unless another thread is faster. Returns its place, and
     /// whether it may still need marking there.
     ///
