@@ -29,7 +29,7 @@ impl MarkBits {
                 from = end;
                 continue;
             }
-            from = self.closure_end(at, run.end());
+            from = self.checked_end(at, run.end());
             open = match open {
                 Some((start, end)) if end == at => Some((start, from)),
                 before => {
@@ -52,14 +52,24 @@ impl MarkBits {
         Bytes(bytes)
     }
 
-    /// The end of the closure at `at`, at most `limit`. A closure that cannot be read counts as one
-    /// word: a checker will report it.
+    /// The end of the closure at `at`, at most `limit`.
+    #[inline]
     pub(super) fn closure_end(&self, at: Addr, limit: Addr) -> Addr {
+        if cfg!(debug_assertions) {
+            return self.checked_end(at, limit);
+        }
+        // SAFETY: a closure starts where a bit is set (the invariant of `MarkBits`).
+        let words = unsafe { ClosureRef(at.as_mut_ptr()).words() };
+        (at + words).min(limit)
+    }
+
+    /// As [`MarkBits::closure_end`], in a heap that may be damaged: a closure that cannot be read
+    /// counts as one word. A checker will report it.
+    pub(super) fn checked_end(&self, at: Addr, limit: Addr) -> Addr {
         let closure = ClosureRef(at.as_mut_ptr());
         let left = (limit - at).to_words_up();
-        // SAFETY: a closure starts where a bit is set (the invariant of `MarkBits`), and free
-        // ranges were left out. A header that is not sane is not used, and a size only up to the
-        // limit.
+        // SAFETY: a closure starts where a bit is set, and free ranges were left out. A header that
+        // is not sane is not used, and a size only up to the limit.
         let words = unsafe { closure.header().is_sane().then(|| closure.words()) };
         at + words.unwrap_or(Words(1)).min(left)
     }

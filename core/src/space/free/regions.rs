@@ -86,7 +86,7 @@ impl<L: FreeList> FreeSpace<L> {
             let mut open: Option<(Addr, Addr)> = None;
             let mut from = run.start();
             while let Some(at) = starts.next_set(from, run.end()) {
-                from = starts.closure_end(at, run.end());
+                from = starts.checked_end(at, run.end());
                 if self.is_dead(marks, at) {
                     continue;
                 }

@@ -15,7 +15,7 @@
 //!
 //! It happens only if much of the memory of the blocks holds nothing, although mutators asked for
 //! more: then they have no use for the holes, or the holes are too small. Costs: bits of all
-//! blocks, and the headers of the closures in those that may be candidates.
+//! blocks, and the headers of the closures in those with the fewest.
 //!
 //! [`Marker`]: crate::trace::Marker
 
@@ -138,22 +138,31 @@ impl LineSpace {
     }
 
     /// The blocks that may be candidates, the emptiest first, with the bytes in them that may hold
-    /// closures: `fullest` sixteenths at most.
+    /// closures: `fullest` sixteenths at most. Reading headers is slow, so only as many blocks are
+    /// measured as the reserve may have room for, those with the fewest closures; the others follow
+    /// and count as full.
     fn sparse_blocks(&mut self, marks: &MarkBits, fullest: usize) -> Vec<(Bytes, BlockRun)> {
         self.filled.sort_unstable_by_key(|filled| filled.hole.start);
-        let mut sparse = Vec::new();
-        for &run in &self.kept {
-            let (start, end) = (run.start(), run.end());
-            let most = Bytes(run.bytes().0 / 16 * fullest);
-            let new = self.filled_in(run);
-            // Closures have this size or more, nearly all of them. So few headers are read in vain.
-            let few = Bytes(marks.count(start, end) * LEAST.0) + new <= most;
-            if few {
-                let full = marks.bytes_marked(start, end) + new;
-                sparse.extend((full <= most && full < run.bytes()).then_some((full, run)));
+        let most = |run: BlockRun| Bytes(run.bytes().0 / 16 * fullest);
+        let least = |run: BlockRun| {
+            let closures = marks.count(run.start(), run.end());
+            Bytes(closures * LEAST.0) + self.filled_in(run)
+        };
+        let blocks = self.kept.iter().map(|&run| (least(run), run));
+        let mut sparse: Vec<_> = blocks.filter(|&(least, run)| least <= most(run)).collect();
+        sparse.sort_unstable_by_key(|&(least, run)| (least, run.start()));
+        let mut room = self.most_reserve();
+        sparse.retain_mut(|(full, run)| {
+            if room == Bytes::ZERO {
+                *full = run.bytes();
+                return true;
             }
-        }
-        sparse.sort_unstable_by_key(|&(full, run)| (full, run.start()));
+            *full = marks.bytes_marked(run.start(), run.end()) + self.filled_in(*run);
+            let is_sparse = *full <= most(*run) && *full < run.bytes();
+            room = room.saturating_sub(if is_sparse { *full } else { Bytes::ZERO });
+            is_sparse
+        });
+        sparse.sort_by_key(|&(full, _)| full);
         sparse
     }
 
