@@ -45,7 +45,7 @@ impl Gather {
                 let sum = summary.allocated.get_or_insert(0);
                 *sum = sum.saturating_add(bytes);
             }
-            if cap.sparks.is_known() {
+            if cap.sparks.within.is_some() {
                 add_sparks(summary.sparks.get_or_insert_default(), &cap.sparks);
             }
             if times.collections > 0 || times.gc_ns > 0 || times.allocated.is_some() {

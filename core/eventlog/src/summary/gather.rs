@@ -6,7 +6,7 @@
 use gclab_core::stats::SinglePause;
 
 use super::calls::Calls;
-use super::cap::{Cap, Figures, Work, figures, sparks};
+use super::cap::{Cap, Figures, Work, figures};
 use super::data::{Generation, Interval, Live, Parallel, Stops, Summary};
 use super::looks::Looks;
 use super::samples::Samples;
@@ -86,7 +86,7 @@ impl Gather {
             }
             GC_START..=REQUEST_PAR_GC
             | GC_IDLE..=GC_DONE
-            | SPARK_COUNTERS
+            | SPARK_COUNTERS..=SPARK_GC
             | HEAP_ALLOCATED..=HEAP_LIVE
             | GC_STATS_GHC => {
                 self.collection(event, number, time);
@@ -155,11 +155,13 @@ impl Gather {
                 cap.allocated.set(interval, cap.started.unwrap_or(time), bytes);
                 cap.allocated_at = Some(time);
             }
-            SPARK_COUNTERS => {
+            SPARK_COUNTERS..=SPARK_GC => {
                 self.summary.threaded = true;
-                if let Some(sparks) = sparks(event) {
-                    let time = cap.collection().unwrap_or(time);
+                if let Some(sparks) = cap.sparks_now.after(event, number) {
+                    let counters = number == SPARK_COUNTERS;
+                    let time = cap.collection().filter(|_| counters).unwrap_or(time);
                     cap.sparks.set(interval, time, sparks);
+                    cap.sparks_now = sparks;
                 }
             }
             HEAP_LIVE => {

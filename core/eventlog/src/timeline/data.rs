@@ -130,7 +130,7 @@ pub struct Mark {
 }
 
 /// The sparks of a capability at a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SparkSample {
     /// The time of the counters. Of several in one cell, only the last are kept.
     pub at: u64,

@@ -66,7 +66,7 @@ impl Fold {
         match number {
             RUN_THREAD | STOP_THREAD | GC_START..=REQUEST_PAR_GC | GC_IDLE..=GC_DONE => self.state(event, number, time),
             GC_STATS_GHC | HEAP_ALLOCATED..=HEAP_LIVE => self.figure(event, number, time),
-            SPARK_COUNTERS => self.sparks(event, time),
+            SPARK_COUNTERS..=SPARK_GC => self.sparks(event, number, time),
             HEAP_INFO_GHC => [_, self.generations] = event.numbers(),
             USER_MARKER | USER_MSG => self.marks.mark(number == USER_MARKER, event.payload(), time),
             LOOK_BEGIN => self.look_began = Some(time),
@@ -163,22 +163,45 @@ impl Fold {
         self.entries += usize::from(more);
     }
 
-    /// The counters of a capability's sparks.
-    fn sparks(&mut self, event: &Event<'_>, time: u64) {
-        let [Some(created), _, _, Some(converted), _, Some(fizzled), Some(pool)] = event.numbers() else {
-            return;
-        };
+    /// A capability's sparks: its counters, or one spark.
+    fn sparks(&mut self, event: &Event<'_>, number: u16, time: u64) {
         let step = self.step;
         let Some(cap) = self.cap(event) else { return };
-        let sample = SparkSample {
-            at: cap.sparks.last().map_or(time, |last| time.max(last.at)),
-            created,
-            converted,
-            fizzled,
-            pool,
-        };
-        let more = cap.sparks.push(sample, step);
-        self.entries += usize::from(more);
+        let mut sample = cap.sparks.last().copied().unwrap_or_default();
+        sample.at = time.max(sample.at);
+        let mut victim = None;
+        match number {
+            SPARK_CREATE => (sample.created, sample.pool) = (sample.created + 1, sample.pool + 1),
+            SPARK_STEAL => {
+                sample.converted += 1;
+                [victim] = event.numbers();
+            }
+            SPARK_RUN => (sample.converted, sample.pool) = (sample.converted + 1, sample.pool.saturating_sub(1)),
+            SPARK_FIZZLE => (sample.fizzled, sample.pool) = (sample.fizzled + 1, sample.pool.saturating_sub(1)),
+            SPARK_GC => sample.pool = sample.pool.saturating_sub(1),
+            SPARK_COUNTERS => {
+                let [Some(created), _, _, Some(converted), _, Some(fizzled), Some(pool)] = event.numbers() else {
+                    return;
+                };
+                let at = sample.at;
+                sample = SparkSample {
+                    at,
+                    created,
+                    converted,
+                    fizzled,
+                    pool,
+                };
+            }
+            _ => return,
+        }
+        self.entries += usize::from(cap.sparks.push(sample, step));
+        let victim = victim.and_then(|victim| self.caps.get_mut(victim as usize)?.as_mut());
+        if let Some(victim) = victim
+            && let Some(mut sample) = victim.sparks.last().copied()
+        {
+            (sample.at, sample.pool) = (time.max(sample.at), sample.pool.saturating_sub(1));
+            self.entries += usize::from(victim.sparks.push(sample, step));
+        }
     }
 
     /// Doubles the length of the cells until half the room is free.

@@ -56,6 +56,32 @@ fn sparks_are_counted_by_capability() {
     assert!(sparks(1).eq([(200, [5, 0, 0, 5])]));
 }
 
+#[test]
+fn each_spark_counts_where_it_is_logged() {
+    let owner: Events<'_> = &[
+        (10, &SPARK_CREATE, &[]),
+        (20, &SPARK_CREATE, &[]),
+        (30, &SPARK_CREATE, &[]),
+        (40, &SPARK_RUN, &[]),
+        (60, &SPARK_FIZZLE, &[]),
+        (70, &SPARK_COUNTERS, &[3, 0, 0, 1, 0, 1, 0]),
+    ];
+    let thief: Events<'_> = &[(50, &SPARK_STEAL, &[0])];
+    let timeline = fold(&[owner, thief], 100);
+    let last_at = |lane: usize, at| {
+        let sample = timeline.lanes[lane]
+            .sparks
+            .iter()
+            .rev()
+            .find(|sample| sample.at <= at)
+            .unwrap();
+        [sample.created, sample.converted, sample.fizzled, sample.pool]
+    };
+    assert_eq!(last_at(0, 30), [3, 0, 0, 3]);
+    assert_eq!((last_at(0, 50), last_at(1, 50)), ([3, 1, 0, 1], [0, 1, 0, 0]));
+    assert_eq!(last_at(0, 69), [3, 1, 1, 0]);
+}
+
 /// A parallel collection of generation 1 from 1000 to 1300, led by capability 0. Capability 1 stops
 /// earlier and resumes later.
 #[test]
