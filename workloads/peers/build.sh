@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the peers for which there is a compiler, into the workspace's target/peers. Names each missing compiler and its
 # Debian package. The arguments choose peers: ghc ocaml java mmtk (default: all of these), and heap: two heap
-# snapshots, which take a minute. Ends with status 1 if one of them was not built.
+# snapshots, which take a minute, and whippet: a clone of WHIPPET (its repository by default) with our programs on gclab.
+# Ends with status 1 if one of them was not built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 out=$(cd ../.. && pwd)/target/peers
@@ -27,6 +28,13 @@ ocaml() {
     (cd "$out/ocaml" && ocamlopt -O3 -unsafe -inline 200 -runtime-variant i -o peers-events main.ml 2> warnings)
 }
 
+whippet() {
+    local clone=$out/whippet/clone
+    [ -d "$clone" ] || git clone --quiet "${WHIPPET:-https://github.com/wingo/whippet}" "$clone"
+    make -s -C "$clone" bin/{quads,mt-gcbench}.{semi,generational-pcc,mmc,generational-mmc}
+    cargo build --quiet --release --manifest-path whippet/Cargo.toml --target-dir "$out/whippet"
+}
+
 for peer in "${@:-ghc ocaml java mmtk}"; do
     for peer in $peer; do
         case $peer in
@@ -35,7 +43,8 @@ for peer in "${@:-ghc ocaml java mmtk}"; do
             java) build javac java openjdk-17-jdk-headless javac -d "$out/java" java/Peers.java ;;
             mmtk) build cargo mmtk "cargo, or better by rustup" cargo build --quiet --release --manifest-path mmtk/Cargo.toml --target-dir "$out/mmtk" ;;
             heap) build node heap nodejs node --max-old-space-size=8000 heap/snapshots.js "$out/heap" ;;
-            *) echo "build.sh: no peer is called $peer; there are ghc, ocaml, java, mmtk and heap" >&2; exit 2 ;;
+            whippet) build gcc whippet build-essential whippet ;;
+            *) echo "build.sh: no peer is called $peer; there are ghc, ocaml, java, mmtk, heap and whippet" >&2; exit 2 ;;
         esac
     done
 done
