@@ -21,16 +21,27 @@ impl Summary {
         let mut sentences = Vec::new();
         let time = format!("{least}{:.3} s", total / 1e9);
         // Unknown if the log has no threads, or is damaged.
-        if self.mutator_ns.is_some() && self.caps.len() > 1 {
+        if let Some(mutator_ns) = self.mutator_ns {
+            let ran = self.caps.iter().map(|cap| cap.ran_ns as f64 / total.max(1.0));
             let looks = self.looks.map_or(0, |looks| looks.total_ns());
             let stopped = self.gc_ns.unwrap_or(0).saturating_add(looks) as f64;
-            let ran = self.caps.iter().map(|cap| cap.ran_ns as f64 / total.max(1.0));
-            let waited = ran.clone().map(|ran| (1.0 - stopped / total.max(1.0) - ran).max(0.0));
-            sentences.push(format!(
-                "The capabilities ran the program for {} and waited for {}.",
-                shares(ran),
-                shares(waited)
-            ));
+            match &self.caps[..] {
+                // Some time passes before and after its thread runs.
+                [only] if only.ran_ns < mutator_ns / 2 => sentences.push(format!(
+                    "The capability ran the program for {} and waited for {}.",
+                    share(only.ran_ns),
+                    share(mutator_ns - only.ran_ns)
+                )),
+                [_, _, ..] => {
+                    let waited = ran.clone().map(|ran| (1.0 - stopped / total.max(1.0) - ran).max(0.0));
+                    sentences.push(format!(
+                        "The capabilities ran the program for {} and waited for {}.",
+                        shares(ran),
+                        shares(waited)
+                    ));
+                }
+                _ => {}
+            }
         }
         let mutator = self
             .mutator_ns

@@ -137,17 +137,9 @@ fn an_interval_does_not_cut_a_collection_in_two() {
             (Some(1), Some(5000), Some(4096), Some(3 << 20), Some(8)),
             "{border}"
         );
-        let none = (
-            second.collections,
-            second.allocated,
-            second.live,
-            second.sparks.unwrap(),
-        );
-        assert_eq!(
-            none,
-            (Some(0), Some(0), None, gclab_eventlog::Sparks::default()),
-            "{border}"
-        );
+        let none = (second.collections, second.allocated, second.live, second.sparks);
+        // No counters follow, so there may have been sparks.
+        assert_eq!(none, (Some(0), Some(0), None, None), "{border}");
     }
     let text = part(0, Some(1050)).text();
     assert!(

@@ -259,6 +259,11 @@ fn a_summary_begins_with_its_conclusion() {
         ["The run made a heap profile, whose censuses slow it down: measure without -h."]
     );
     assert_eq!(said("alloc-thr-n1.a.eventlog").len(), 1);
+    // Most of this mutator's time is a sleep.
+    assert_eq!(
+        said("phases-thr-n1-c.a.eventlog")[0],
+        "The capability ran the program for 12.1 % and waited for 56.6 %."
+    );
 }
 
 /// Without class g, a log says nothing about collections: their number is unknown, not 0.
