@@ -42,6 +42,7 @@ pub(crate) fn effect(effect: &Effect) -> String {
 /// What to do about an undecided effect.
 pub(crate) fn advice(effect: &Effect, threshold: f64) -> String {
     match effect.advice(threshold) {
+        Advice::Runs(runs) if effect.runs < RUNS_FOR_INTERVAL => format!("{runs} or more runs of each are needed"),
         Advice::Runs(runs) => format!("about {runs} runs of each would decide"),
         Advice::LessNoise => "make the program run longer, or stop other work on the machine".to_owned(),
     }

@@ -32,8 +32,9 @@ pub(crate) struct Metric {
 enum Source {
     /// What this function returns; `None` if the run lacks it.
     Record(fn(&RunRecord) -> Option<f64>),
-    /// The figure with this name that a program's `stats` extracts from its output.
-    Own(&'static str),
+    /// The figure with this name that a program's `stats` extracts from its output, and whether its
+    /// unit is a time or a rate.
+    Own(&'static str, bool),
 }
 
 impl PartialEq for Metric {
@@ -50,7 +51,7 @@ impl Metric {
     pub(crate) fn of(&self, run: &RunRecord) -> Option<f64> {
         let value = match self.source {
             Source::Record(read) => read(run)?,
-            Source::Own(name) => *run.figures.as_ref()?.get(name)?,
+            Source::Own(name, _) => *run.figures.as_ref()?.get(name)?,
         };
         value.is_finite().then_some(value)
     }
@@ -63,7 +64,10 @@ impl Metric {
             key,
             title: lasting(format!("{name} {unit}").trim_end()),
             unit: Unit::Count,
-            source: Source::Own(key),
+            source: Source::Own(
+                key,
+                ["s", "ms", "us", "µs", "ns"].contains(&unit) || unit.ends_with("/s"),
+            ),
             more_is_better: program.is_some_and(|program| program.more_is_better(name)),
         }
     }
@@ -75,12 +79,12 @@ impl Metric {
 
     /// Whether it is a program's own figure.
     pub(crate) fn is_own(&self) -> bool {
-        matches!(self.source, Source::Own(_))
+        matches!(self.source, Source::Own(..))
     }
 
-    /// Whether other programs disturb it: a time.
+    /// Whether other programs disturb it: a time or a rate.
     pub(crate) fn is_time(&self) -> bool {
-        matches!(self.unit, Unit::Seconds | Unit::Milliseconds)
+        matches!(self.unit, Unit::Seconds | Unit::Milliseconds) || matches!(self.source, Source::Own(_, true))
     }
 
     /// Whether it is the elapsed time of a run, which the CPU time can contradict.
@@ -463,6 +467,17 @@ pub(crate) const COMPARED: &[Metric] = &[TOTAL_ELAPSED, TOTAL_CPU, GC_CPU, MUT_C
 mod tests {
     use super::*;
     use gclab_results::inference::Order;
+
+    #[test]
+    fn an_own_figure_is_a_time_by_its_unit() {
+        let units = [("p99", "ms"), ("requests", "req/s"), ("retries", "")];
+        let program = Program {
+            units: Some(units.map(|(name, unit)| (name.to_owned(), unit.to_owned())).into()),
+            ..Program::default()
+        };
+        let is_time = units.map(|(name, _)| Metric::own(name, Some(&program)).is_time());
+        assert_eq!(is_time, [true, true, false]);
+    }
 
     #[test]
     fn peaks_are_the_same_only_where_the_runs_scatter_by_a_megablock() {
