@@ -249,6 +249,11 @@ fn unread(error: &Error, path: &Path, asked: Option<Bytes>) -> String {
             }
             hint => format!("{}: not a core file, for which --exe is{hint}", error.file()),
         },
-        _ => error.to_string(),
+        _ => match input::kind(path) {
+            Some((_, command, _)) if !command.starts_with("heap analyse") => {
+                format!("{}: not a heap snapshot{}", error.file(), input::hint(path))
+            }
+            _ => error.to_string(),
+        },
     }
 }

@@ -271,6 +271,7 @@ fn a_file_in_the_place_of_a_subcommand_gets_the_command_that_reads_it() {
         (&["inspect", "tiny.toml"], file),
         (&["report", "tiny.toml"], file),
         (&["heap", "analyse", "tiny.toml"], file),
+        (&["heap", "analyse", "base/runs.jsonl"], record),
         (&["events", "timeline", "tiny.toml"], file),
         (&["run", "base/runs.jsonl"], record),
         (&["report", "base/runs.jsonl"], record),
