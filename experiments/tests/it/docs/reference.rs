@@ -12,7 +12,8 @@ use super::generated::part_holds;
 use super::{pages, root};
 use crate::support::Bench;
 
-/// The first table below the heading `title` in a Markdown report.
+/// The first table below the heading `title` in a Markdown report, without columns of settings at
+/// its left: they are in the experiment's file.
 fn table(report: &str, title: &str) -> String {
     let is_title = |line: &&str| line.starts_with('#') && line.trim_start_matches('#').trim() == title;
     let titles: Vec<&str> = report.lines().filter(|line| line.starts_with('#')).collect();
@@ -24,7 +25,12 @@ fn table(report: &str, title: &str) -> String {
     let rows = below
         .skip_while(|line| !line.starts_with('|'))
         .take_while(|line| line.starts_with('|'));
-    rows.collect::<Vec<_>>().join("\n")
+    let rows: Vec<&str> = rows.collect();
+    let names = |row: &&str| row.split('|').position(|cell| cell.trim() == "collector");
+    let settings = rows.first().filter(|row| !row.starts_with("| workload"));
+    let first = settings.and_then(names).unwrap_or(1);
+    let short = |row: &&str| format!("|{}", row.split('|').skip(first).collect::<Vec<_>>().join("|"));
+    rows.iter().map(short).collect::<Vec<_>>().join("\n")
 }
 
 /// A folder's date, machine and build, as a line for a page.
