@@ -4,7 +4,8 @@
 //! the value lives as long as its key, so the table's edge becomes a weak one.
 //!
 //! **Names.** A closure gets its place in the program (`onData server.js:6:98`). The variables of a
-//! function have its name (`scope of onData server.js:6:98`), and so has an async function or a
+//! function have its name (`scope of onData server.js:6:98`, or if the function is gone, with
+//! the place of another inside), and so has an async function or a
 //! generator that waits (`call of onData server.js:6:98`). A plain object gets its properties (`{id,
 //! text}`), if another has the same. A node that is detached from its document is called so
 //! (`Detached <div>`).
@@ -18,6 +19,12 @@ use crate::snapshot::{Edge, Node, Snapshot};
 
 /// The letters of another name that are kept.
 const LONGEST: usize = 200;
+
+/// A function without a name.
+const ANONYMOUS: &str = "anonymous";
+
+/// What the names of Node.js's own scripts begin with.
+const NODE: &str = "node:";
 
 /// The steps from an inner scope to its function's.
 const SCOPES: usize = 16;
@@ -195,6 +202,7 @@ fn shape_text(node: Node<'_>, properties: Properties) -> String {
 fn closures(snapshot: &mut Snapshot, locations: &[Location]) -> Result<(), Problem> {
     let closure = place(&snapshot.node_type_names, "closure");
     let (mut made, mut scopes, mut calls) = (HashMap::new(), HashMap::new(), Vec::new());
+    let (mut inner, mut classes) = (HashMap::new(), [HashSet::new(), HashSet::new()]);
     for location in locations {
         let Some(node) = (location.node < snapshot.node_count()).then(|| snapshot.node(location.node)) else {
             continue;
@@ -210,13 +218,20 @@ fn closures(snapshot: &mut Snapshot, locations: &[Location]) -> Result<(), Probl
         };
         let scope = shared.and_then(|shared| named_edge(shared, &["name_or_scope_info", "scope_info"]));
         let scope = scope.filter(|&scope| is_scope(scope)).map(Node::ordinal);
+        let around = named_edge(node, &["context"]).and_then(|context| named_edge(context, &["scope_info"]));
+        let around = around.map(Node::ordinal);
         let own = snapshot.node_names[location.node as usize];
+        if named_edge(node, &["initial_map"]).is_some() {
+            let of = &mut classes[usize::from(script.name().starts_with(NODE))];
+            of.try_reserve(1).map_err(|_| Problem::OutOfMemory)?;
+            of.insert(own);
+        }
         let key = (own, script.ordinal(), location.line, location.column);
         let name = match made.get(&key) {
             Some(&name) => name,
             None => {
                 let function = match snapshot.strings.start(own, LONGEST) {
-                    name if name.is_empty() => "anonymous".into(),
+                    name if name.is_empty() => ANONYMOUS.into(),
                     name => name,
                 };
                 let (line, column) = (location.line.saturating_add(1), location.column.saturating_add(1));
@@ -232,18 +247,29 @@ fn closures(snapshot: &mut Snapshot, locations: &[Location]) -> Result<(), Probl
         if let Some(scope) = scope {
             insert(&mut scopes, scope, name)?;
         }
+        let place = (location.line, location.column, name);
+        if let Some(around) = around.filter(|around| inner.get(around).is_none_or(|&first| place < first)) {
+            insert(&mut inner, around, place)?;
+        }
         snapshot.node_names[location.node as usize] = name;
     }
-    activations(snapshot, &scopes, &calls)
+    let [of_program, of_node] = classes;
+    snapshot.built_in = &of_node - &of_program;
+    activations(snapshot, &scopes, &inner, &calls)
 }
 
 /// Names the variables of functions, and calls that wait or have yielded. `scopes` has the nodes that
-/// describe the functions' scopes, with the names of the functions; `calls` the calls with their
-/// functions.
-fn activations(snapshot: &mut Snapshot, scopes: &HashMap<u32, u32>, calls: &[(u32, u32)]) -> Result<(), Problem> {
+/// describe the functions' scopes, with the names of the functions, and `inner` with that of the
+/// first function inside, which is left when the other is gone; `calls` has the calls with their functions.
+fn activations(
+    snapshot: &mut Snapshot,
+    scopes: &HashMap<u32, u32>,
+    inner: &HashMap<u32, (u64, u64, u32)>,
+    calls: &[(u32, u32)],
+) -> Result<(), Problem> {
     let mut strings = 0..snapshot.strings.len() as u32;
     let context = strings.find(|&string| snapshot.strings.raw(string) == b"system / Context");
-    let mut found = Vec::new();
+    let (mut found, mut lost, mut gone) = (Vec::new(), Vec::new(), HashMap::new());
     for node in snapshot.nodes().filter(|node| node.name_index() == context) {
         // An inner scope, such as that of a loop, refers to the one around it.
         let first = named_edge(node, &["scope_info"]);
@@ -253,7 +279,24 @@ fn activations(snapshot: &mut Snapshot, scopes: &HashMap<u32, u32>, calls: &[(u3
         let mut functions = around.take(SCOPES).filter_map(|scope| scopes.get(&scope.ordinal()));
         if let Some(&function) = functions.next() {
             push(&mut found, ("scope", node.ordinal(), function))?;
+        } else if let Some((scope, inner)) = first.and_then(|scope| Some((scope, inner.get(&scope.ordinal())?))) {
+            push(&mut lost, (node.ordinal(), scope.ordinal(), inner.2))?;
         }
+    }
+    for (node, scope, inner) in lost {
+        let function = match gone.get(&scope) {
+            Some(&function) => function,
+            None => {
+                let own = function_of(snapshot.node(node), snapshot.node(scope));
+                let inner = snapshot.strings.start(inner, LONGEST);
+                let place = inner.rsplit(' ').next().unwrap_or_default();
+                let text = format!("{own} {place}");
+                let function = snapshot.strings.push(&text)?;
+                insert(&mut gone, scope, function)?;
+                function
+            }
+        };
+        push(&mut found, ("scope", node, function))?;
     }
     for &(call, function) in calls {
         push(&mut found, ("call", call, snapshot.node_names[function as usize]))?;
@@ -272,6 +315,19 @@ fn activations(snapshot: &mut Snapshot, scopes: &HashMap<u32, u32>, calls: &[(u3
         snapshot.node_names[node as usize] = name;
     }
     Ok(())
+}
+
+/// The name of the function with these variables: in the description of its scope, it is what names
+/// none of them.
+fn function_of(variables: Node<'_>, scope: Node<'_>) -> String {
+    let names = scope
+        .edges()
+        .map(Edge::target)
+        .filter(|node| node.type_name() == "string");
+    let is_variable = |name: &str| variables.edges().any(|edge| edge.name_text() == name);
+    let mut names = names.map(|node| node.name().into_owned());
+    let name = names.find(|name| !name.is_empty() && !is_variable(name));
+    name.unwrap_or_else(|| ANONYMOUS.to_owned())
 }
 
 /// Whether a node describes the scope of a function, or an inner one.
@@ -302,7 +358,7 @@ fn file(path: &str) -> &str {
         let start = folder.rfind('/').map_or(0, |slash| slash + 1);
         return &path[start..];
     }
-    if path.starts_with("node:") { path } else { name }
+    if path.starts_with(NODE) { path } else { name }
 }
 
 /// Tells detached nodes of a document.

@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use hashbrown::HashSet;
+
 use crate::error::Problem;
 use crate::memory::push;
 use crate::strings::Strings;
@@ -43,6 +45,8 @@ pub struct Snapshot {
     pub(crate) wide: Vec<u32>,
     /// Nodes that readers know by a text, with the string, in the order of nodes.
     pub(crate) labels: Vec<(u32, u32)>,
+    /// The names of classes of Node.js itself.
+    pub(crate) built_in: HashSet<u32>,
 }
 
 /// The memory of one use.
@@ -234,6 +238,12 @@ impl<'s> Node<'s> {
     /// beginning of a string. Only with [`crate::Options::interpret`].
     pub fn label(self) -> Option<Cow<'s, str>> {
         Some(self.snapshot.strings.get(self.label_index()?))
+    }
+
+    /// Whether its name is that of a class of Node.js itself.
+    pub fn is_built_in(self) -> bool {
+        self.name_index()
+            .is_some_and(|name| self.snapshot.built_in.contains(&name))
     }
 
     /// Whether it is a string of a JVM whose letters have two bytes, as far as it says so.

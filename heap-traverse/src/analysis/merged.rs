@@ -14,7 +14,7 @@
 //! A tree keeps its texts, so trees of two files can be compared.
 
 use super::names::{is_container, is_entry, text};
-use super::{Analysis, Names, Rank, rank};
+use super::{Analysis, Names, Rank};
 use crate::fetch::fetch;
 use crate::graph::{NONE, ROOT};
 use crate::memory::{OutOfMemory, filled, push};
@@ -78,6 +78,8 @@ pub struct Merged {
     places: Vec<Place>,
     below: Rows,
     texts: Vec<String>,
+    /// By text, of those that are names of classes.
+    ranks: Vec<Rank>,
 }
 
 /// A place that holds much, or many places of one kind without a common holder.
@@ -211,7 +213,7 @@ impl Merged {
         let name_of = |node: u32| names.number(of_node[node as usize]);
         let (any, none) = (texts.number(ANY)?, texts.number("")?);
         let is_container: Vec<bool> = names.all().iter().map(|name| is_container(name)).collect();
-        let is_own: Vec<bool> = names.all().iter().map(|name| rank(name) == Rank::Own).collect();
+        let is_own: Vec<bool> = names.ranks().iter().map(|&rank| rank == Rank::Own).collect();
         let is_entry: Vec<bool> = names.all().iter().map(|name| is_entry(name)).collect();
         let chains = chains(analysis, &is_own, name_of)?;
         let mut places = vec![Place {
@@ -377,6 +379,7 @@ impl Merged {
             places,
             below: Rows::default(),
             texts: texts.all,
+            ranks: names.ranks().to_vec(),
         }
         .linked()
     }
@@ -395,6 +398,7 @@ impl Merged {
             places: vec![self.places[0]],
             below: Rows::default(),
             texts: self.texts.clone(),
+            ranks: self.ranks.clone(),
         };
         let mut all = Vec::new();
         let mut open = vec![(0, vec![(0, 1.0)], 0)];
@@ -530,6 +534,12 @@ impl Merged {
     /// The name of the class of a place.
     pub fn class(&self, place: u32) -> &str {
         &self.texts[self.places[place as usize].class as usize]
+    }
+
+    /// What the class of a place tells a reader. The root tells nothing.
+    pub fn rank(&self, place: u32) -> Rank {
+        let class = self.places[place as usize].class as usize;
+        self.ranks.get(class).copied().unwrap_or(Rank::Library)
     }
 
     /// The name of the references to the objects of a place: `.next`, `[*]`, or empty at the top.

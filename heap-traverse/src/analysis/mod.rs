@@ -272,6 +272,12 @@ impl<'s> Analysis<'s> {
         names::has_class_name(self.snapshot, node)
     }
 
+    /// What the name of a node's class tells a reader.
+    pub fn rank(&self, node: u32) -> Rank {
+        let node = self.snapshot.node(node);
+        names::rank_of(node, &names::text(self.snapshot, node.name_index()))
+    }
+
     /// The `count` names whose objects have the most bytes of their own, most bytes first. A node
     /// without a class name counts under its type.
     ///

@@ -3,7 +3,7 @@
 
 use super::classes::Classes;
 use crate::memory::{OutOfMemory, push, with_capacity};
-use gclab_snapshot::Snapshot;
+use gclab_snapshot::{Node, Snapshot};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -65,9 +65,8 @@ const LIBRARIES: [&str; 22] = [
     "ARR_WORDS",
     "TSO",
 ];
-/// Such classes whose names may begin those of others: of JavaScript, and of timers, events and streams
-/// in Node.js and Chrome.
-const BUILT_IN: [&str; 25] = [
+/// Such classes whose names may begin those of others: of JavaScript, and of events in Chrome.
+const BUILT_IN: [&str; 19] = [
     "ArrayBuffer",
     "SharedArrayBuffer",
     "DataView",
@@ -85,14 +84,8 @@ const BUILT_IN: [&str; 25] = [
     "Promise",
     "Generator",
     "native_bind",
-    "Timeout",
-    "Immediate",
-    "TimersList",
-    "Listener",
     "EventListener",
     "V8EventListener",
-    "ReadableState",
-    "WritableState",
 ];
 /// The start of a constant's name, which its module follows.
 const CONSTANT: &str = "CAF ";
@@ -118,6 +111,8 @@ pub struct Names {
     /// By class: the number of its name.
     of: Vec<u32>,
     all: Vec<String>,
+    /// By number.
+    ranks: Vec<Rank>,
 }
 
 impl Names {
@@ -130,6 +125,7 @@ impl Names {
             Names {
                 of: Vec::new(),
                 all: Vec::new(),
+                ranks: Vec::new(),
             },
             HashMap::new(),
         );
@@ -159,6 +155,9 @@ impl Names {
                 },
             };
             push(&mut names.of, number)?;
+            if number as usize == names.ranks.len() {
+                push(&mut names.ranks, rank_of(node, &names.all[number as usize]))?;
+            }
         }
         Ok(names)
     }
@@ -166,6 +165,11 @@ impl Names {
     /// The name of a class, by its number in [`Classes`].
     pub fn number(&self, class: u32) -> u32 {
         self.of[class as usize]
+    }
+
+    /// What each name tells a reader, by number.
+    pub fn ranks(&self) -> &[Rank] {
+        &self.ranks
     }
 
     /// All names, by number.
@@ -201,17 +205,23 @@ pub fn is_scope(name: &str) -> bool {
 /// What the name of a class tells a reader.
 pub fn rank(name: &str) -> Rank {
     let name = name.strip_prefix(CONSTANT).unwrap_or(name);
-    if is_scope(name) || ["global", "globalThis"].contains(&name) {
+    if name.contains(" node:") {
+        Rank::Library
+    } else if is_scope(name) || ["global", "globalThis"].contains(&name) {
         Rank::Scope
     } else if is_container(name)
         || BUILT_IN.contains(&name)
         || LIBRARIES.iter().any(|library| name.starts_with(library))
-        || name.contains(" node:")
     {
         Rank::Library
     } else {
         Rank::Own
     }
+}
+
+/// What the name of a node's class tells a reader.
+pub(super) fn rank_of(node: Node<'_>, name: &str) -> Rank {
+    if node.is_built_in() { Rank::Library } else { rank(name) }
 }
 
 /// The number and the bytes of some objects.

@@ -5,7 +5,7 @@ use gclab_snapshot::{Options, Snapshot};
 /// A snapshot of these nodes (type, name, detachedness), edges (source, type, name, target) and
 /// locations.
 fn snapshot(nodes: &[(&str, &str, u8)], edges: &[(usize, &str, &str, usize)], locations: &str) -> Snapshot {
-    let types = ["synthetic", "object", "closure", "code", "native"];
+    let types = ["synthetic", "object", "closure", "code", "native", "string"];
     let edge_types = ["property", "internal", "element", "weak"];
     let mut strings: Vec<&str> = vec![""];
     let mut string = |text| {
@@ -153,6 +153,67 @@ fn variables_and_waiting_calls_have_the_names_of_their_functions() {
     let expected = ["scope", "scope", "call", "call"].map(|what| format!("{what} of call rpc.js:5:6"));
     assert_eq!([4, 6, 7, 9].map(|node: usize| &found[node]), expected.each_ref());
     assert_eq!([8, 10].map(|node: usize| &found[node]), ["system / Context", "Route"]);
+}
+
+/// The function is gone, and its scope has its name beside those of its variables.
+#[test]
+fn variables_of_a_function_that_is_gone_are_told_by_those_inside() {
+    let mut nodes = vec![
+        ("closure", "", 0),
+        ("closure", "step", 0),
+        ("code", "", 0),
+        ("code", "/srv/app/queue.js", 0),
+        ("object", "system / Context", 0),
+        ("code", "system / ScopeInfo", 0),
+        ("object", "Array", 0),
+    ];
+    nodes.extend(["pending", "start"].map(|name| ("string", name, 0)));
+    let edges = [
+        (0, "internal", "shared", 2),
+        (0, "internal", "context", 4),
+        (1, "internal", "shared", 2),
+        (1, "internal", "context", 4),
+        (2, "internal", "script_or_debug_info", 3),
+        (4, "property", "pending", 6),
+        (4, "internal", "scope_info", 5),
+        (5, "element", "", 7),
+        (5, "element", "", 8),
+    ];
+    let found = names(&nodes, &edges, "0,7,9,5, 6,7,4,5");
+    assert_eq!(found[4], "scope of start queue.js:5:6");
+}
+
+/// A class is the program's if it has one of the name.
+#[test]
+fn classes_of_node_are_told_by_their_scripts() {
+    let nodes = [
+        ("object", "Channel", 0),
+        ("object", "Server", 0),
+        ("closure", "Channel", 0),
+        ("closure", "Server", 0),
+        ("closure", "Server", 0),
+        ("code", "", 0),
+        ("code", "node:net", 0),
+        ("code", "", 0),
+        ("code", "/srv/app/server.js", 0),
+        ("object", "system / Map", 0),
+        ("object", "connect", 0),
+        ("closure", "connect", 0),
+    ];
+    let mut edges = vec![
+        (5, "internal", "script_or_debug_info", 6),
+        (7, "internal", "script_or_debug_info", 8),
+        (11, "internal", "shared", 5),
+    ];
+    for (closure, shared) in [(2, 5), (3, 5), (4, 7)] {
+        edges.extend([
+            (closure, "internal", "shared", shared),
+            (closure, "internal", "initial_map", 9),
+        ]);
+    }
+    let found = snapshot(&nodes, &edges, "12,7,1,1, 18,7,2,1, 24,8,1,1, 66,7,3,1");
+    let built_in = [0, 1, 10].map(|node| found.node(node).is_built_in());
+    assert_eq!(built_in, [true, false, false]);
 }
 
 #[test]
