@@ -746,9 +746,11 @@ fn headline(report: &Report) -> String {
             false => format!("No leak: {}; no holder grew in every step", sizes(report)),
         };
     };
-    let own = size(held.bytes);
+    let own = match (held.bytes as i64) < growth / 4 * 3 {
+        true if report.leak => format!("{} of {whole}", size(held.bytes)),
+        _ => size(held.bytes),
+    };
     let before = match report.leak {
-        true if (held.bytes as i64) < growth / 4 * 3 => format!("The heap grew by {whole}; {own} of it: "),
         true if report.files.len() == 2 => format!("{own} new: "),
         true => {
             let rate = size(held.bytes / (report.files.len() - 1) as u64);

@@ -4,9 +4,12 @@ use gclab_heap_traverse::OutOfMemory;
 use gclab_heap_traverse::analysis::{
     Analysis, ClassFigures, ClassHolding, Holder, Merged, Names, Rank, Referrers, Sum, is_entry, is_scope, rank,
 };
+use gclab_snapshot::Edge;
 use serde::Serialize;
+use std::collections::HashMap;
 
-use super::words::{COLUMNS, fit, fit_to, is_place, label, name, number, percent, reference, size, way};
+use super::owners::{self, Field, Owner, holds};
+use super::words::{COLUMNS, cut, field, fit, fit_to, is_place, label, name, number, percent, reference, size};
 
 /// The part of the heap that a suspect holds, in percent.
 pub(super) const SUSPECT: u64 = 5;
@@ -40,19 +43,17 @@ const THREAD_LOCAL: &str = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 /// How little an answer can say.
 const TIGHTEST: u32 = 4;
 /// The name of a function without one, of which its place tells more.
-const ANONYMOUS: &str = "anonymous";
+pub(super) const ANONYMOUS: &str = "anonymous";
 /// The columns of a path's first step.
 const FIRST: usize = COLUMNS - 19;
 
 /// The most nodes of a path to one of several.
 const WAY: usize = 5;
-/// The most holders of an object, each within the next, whose references tell a reader anything.
-const DEEPEST: usize = 1000;
 /// A reference to one of many.
 const ANY: &str = "[*]";
 
 /// Ways into the inner arrays of containers.
-const INNER: [&str; 6] = [
+pub(super) const INNER: [&str; 6] = [
     ".table",
     ".backing_store",
     ".elements",
@@ -82,6 +83,9 @@ pub(super) struct Held {
     /// Of an object of a library's class: the reference by which a reader finds it.
     #[serde(skip)]
     way: String,
+    /// Where a reader finds it.
+    #[serde(skip)]
+    field: Option<Field>,
     /// The text by which people recognise it.
     #[serde(skip)]
     label: String,
@@ -123,30 +127,47 @@ pub(super) fn all_held(analysis: &Analysis<'_>, merged: &Merged, holders: &[Hold
         .flat_map(|holder| holder.path.iter().copied())
         .chain(chains.flatten());
     let locals = places.filter_map(|place| variable_of(analysis, merged, place));
-    let nodes: Vec<u32> = holders.iter().map(first).chain(locals).collect();
-    let referrers = analysis.referrers(&nodes)?;
-    let held = |holder| held(analysis, merged, &referrers, holder);
+    let firsts: Vec<u32> = holders.iter().map(first).collect();
+    let nodes: Vec<u32> = firsts.iter().copied().chain(locals).collect();
+    let (referrers, paths) = (analysis.referrers(&nodes)?, owners::paths(analysis, &firsts)?);
+    let held = |holder| held(analysis, merged, &referrers, &paths, holder);
     Ok(holders.iter().map(held).collect())
 }
 
 /// A holder in words.
-fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, holder: &Holder) -> Held {
+fn held(
+    analysis: &Analysis<'_>,
+    merged: &Merged,
+    referrers: &Referrers<'_>,
+    paths: &HashMap<u32, Vec<(u32, u32)>>,
+    holder: &Holder,
+) -> Held {
     let anchor = anchor(merged, &holder.path);
     let first = holder.path[anchor];
     let last = *holder.path.last().unwrap_or(&first);
     let is_one = merged.place(last).is_mostly_one();
     let node = merged.place(first).largest;
     let id = analysis.snapshot().node(node).id().unwrap_or_default();
-    let (way, text) = (way_to(analysis, merged, referrers, first), label(analysis, node));
+    let Owner { steps, way, field } = owner(analysis, merged, paths, first);
+    let text = label(analysis, node);
     let whole = |way: &str| match is_one {
         true => format!("{way} @{id}{text}"),
         false => way.to_owned(),
     };
-    let mut words = vec![whole(&way)];
+    let class = merged.class(first);
+    let named = |class: &str| whole(format!("{way} {class}").trim());
+    let mut words = vec![named(class)];
     if words[0].chars().count() > FIRST {
-        words[0] = whole(&way.replacen(merged.class(first), without_package(merged.class(first)), 1));
+        words[0] = named(without_package(class));
     }
+    words.splice(0..0, steps);
+    let scope = anchor.checked_sub(1).map_or("", |at| merged.class(holder.path[at]));
+    words.splice(0..0, owners::function(scope).map(str::to_owned));
     let below = &holder.path[anchor + 1..];
+    let field = field
+        .or_else(|| owners::variable(scope, &way))
+        .or_else(|| owners::fields(merged, &way, first, below));
+    let field = field.filter(|_| is_one && text.is_empty());
     for (at, &place) in below.iter().enumerate() {
         if at == SHOWN && below.len() > 2 * SHOWN {
             words.push(format!("… {} more", number(below.len() - 2 * SHOWN)));
@@ -155,7 +176,10 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
             continue;
         }
         let text = label(analysis, merged.place(place).largest) + &variable(analysis, merged, referrers, place);
-        words.extend(step_word(merged, place).map(|word| word + &text));
+        let key = key(analysis, merged, place);
+        // The table of a map tells nothing, but the key does.
+        words.pop_if(|last| key.is_some() && INNER.contains(&last.as_str()));
+        words.extend(key.or_else(|| step_word(merged, place)).map(|word| word + &text));
     }
     // The arrays inside a map, a list or an object tell nothing.
     while words.len() > 1 && words.last().is_some_and(|word| INNER.contains(&word.as_str())) {
@@ -168,8 +192,10 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
     };
     // The program's own objects on the way to what is new, or all on the way to what none holds alone.
     let behind = parts.first().map_or_else(Vec::new, |&part| known(merged, part));
+    // Each of several has at least one object of each place on the way to what is new.
+    let count = behind.iter().map(|&at| merged.place(at).count).min();
     let behind = &behind[..behind.len().saturating_sub(1)];
-    let is_told = behind.iter().any(|&at| rank(merged.class(at)) == Rank::Own);
+    let is_told = behind.iter().any(|&at| merged.rank(at) == Rank::Own);
     if !is_list && (is_told || !is_one) {
         for &place in behind.iter().skip(usize::from(!is_one)) {
             let of = variable(analysis, merged, referrers, place);
@@ -179,8 +205,10 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
     let shown = parts
         .into_iter()
         .filter(|&part| percent(merged.place(part).bytes, holder.bytes) >= LEAST);
-    let mut parts: Vec<Part> = shown.take(PARTS).map(|part| part_of(merged, part)).collect();
-    let is_own = |part: &Part| rank(&part.name) == Rank::Own && part.bytes >= parts[0].bytes / KEYS;
+    let last_known = |part| *known(merged, part).last().unwrap_or(&part);
+    let mut parts: Vec<u32> = shown.take(PARTS).map(last_known).collect();
+    let least = parts.first().map_or(0, |&part| merged.place(part).bytes / KEYS);
+    let is_own = |&part: &u32| merged.rank(part) == Rank::Own && merged.place(part).bytes >= least;
     if let Some(own) = parts.iter().position(is_own) {
         parts[..=own].rotate_right(1);
     }
@@ -189,21 +217,22 @@ fn held(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, hol
         false if text.is_empty() => Some(ways_from_root(analysis, referrers, node)),
         false => Some(format!("{}, such as{text}", ways_from_root(analysis, referrers, node))),
     };
-    let is_found = is_one && rank(merged.class(first)) == Rank::Library;
+    let is_found = is_one && merged.rank(first) == Rank::Library;
     Held {
         id,
         name: merged.class(first).to_owned(),
         path: words.join(" > "),
         bytes: holder.bytes,
-        parts,
+        parts: parts.into_iter().map(|part| part_of(merged, part)).collect(),
         by,
-        way: way
-            .strip_suffix(merged.class(first))
-            .filter(|_| is_found)
-            .unwrap_or_default()
-            .to_owned(),
+        way: if is_found && !way.is_empty() {
+            way + " "
+        } else {
+            String::new()
+        },
+        field,
         label: text,
-        count: merged.place(last).count,
+        count: count.unwrap_or(merged.place(last).count),
         is_runtime: is_runtime(analysis, merged, holder),
         is_one,
         is_list,
@@ -218,14 +247,11 @@ fn path_to(analysis: &Analysis<'_>, node: u32) -> Vec<u32> {
 /// The place on a path at which a reader's own names begin: the last object of a class of the
 /// program, or the outermost container in a scope.
 fn anchor(merged: &Merged, path: &[u32]) -> usize {
-    let Some(known) = path
-        .iter()
-        .rposition(|&place| rank(merged.class(place)) != Rank::Library)
-    else {
+    let Some(known) = path.iter().rposition(|&place| merged.rank(place) != Rank::Library) else {
         return 0;
     };
     let is_static = known > 0 && merged.class(path[known - 1]).starts_with("class ");
-    match rank(merged.class(path[known])) {
+    match merged.rank(path[known]) {
         Rank::Scope => (known + 1).min(path.len() - 1),
         _ if is_static => known - 1,
         _ => known,
@@ -233,7 +259,7 @@ fn anchor(merged: &Merged, path: &[u32]) -> usize {
 }
 
 /// A class after the name of a reference, which tells more than some classes do.
-fn class_word(class: &str) -> &str {
+pub(super) fn class_word(class: &str) -> &str {
     if class == "Object" || class.starts_with(['(', '{']) || class.starts_with("system / ") || is_scope(class) {
         return "";
     }
@@ -247,6 +273,29 @@ fn step_word(merged: &Merged, place: u32) -> Option<String> {
     let (way, class) = (merged.way(place), merged.class(place));
     let is_inner = way == ANY && rank(class) == Rank::Library && (class.contains('<') || class_word(class).is_empty());
     (!is_inner).then(|| format!("{way} {}", class_word(class)).trim().to_owned())
+}
+
+/// The key of the object of a place in a map, if it is a string: `["abort"]`.
+fn key(analysis: &Analysis<'_>, merged: &Merged, place: u32) -> Option<String> {
+    let own = Some(merged.place(place)).filter(|own| own.is_mostly_one() && merged.way(place) == ANY)?;
+    let (node, snapshot) = (analysis.snapshot().node(own.largest), analysis.snapshot());
+    let key = match is_entry(merged.class(place)) {
+        true => field(node, "key")?.label()?,
+        false => {
+            let table = snapshot.node(analysis.holder(own.largest)?);
+            let number = |edge: Edge<'_>| edge.name_text().parse::<u64>().ok();
+            let value = table
+                .edges()
+                .find(|edge| edge.target().ordinal() == own.largest)
+                .and_then(number)?;
+            let key = table
+                .edges()
+                .find(|&edge| number(edge) == value.checked_sub(1))?
+                .target();
+            (table.type_name() == "array" && key.type_name() == "string").then(|| key.name())?
+        }
+    };
+    Some(format!("[\"{}\"]", cut(&key)))
 }
 
 /// The ways to a node, for others of its kind: of the references to it that a root reaches without
@@ -300,45 +349,24 @@ fn way_from_root(analysis: &Analysis<'_>, path: &[u32], node: u32) -> String {
     }
 }
 
-/// The name of a place with the reference that a reader finds it by.
-fn way_to(analysis: &Analysis<'_>, merged: &Merged, referrers: &Referrers<'_>, place: u32) -> String {
-    let (class, own) = (merged.class(place), merged.place(place));
-    let way = match merged.way(place) {
-        _ if class.starts_with("class ") => String::new(),
-        "" | ANY if own.is_mostly_one() => best_reference(analysis, referrers, own.largest),
-        ANY => String::new(),
-        way => way.to_owned(),
-    };
-    format!("{way} {class}").trim().to_owned()
-}
-
-/// The reference to a node that tells a reader most: a property of the global object, a variable
-/// or another property.
-fn best_reference(analysis: &Analysis<'_>, referrers: &Referrers<'_>, node: u32) -> String {
-    let mut best = (0, String::new());
-    for (source, edge) in referrers.to(node).filter(|(_, edge)| edge.is_strong()) {
-        let Some(way) = way(analysis, edge) else { continue };
-        let rank = match edge.type_name() {
-            _ if [".this", ".__proto__", ".globalThis", ".window", ".self"].contains(&way.as_str()) => 0,
-            "property" if name(analysis, source).starts_with("global") => 4,
-            "context" => 3,
-            "static" => 2,
-            "property" | "field" => 1,
-            _ => 0,
-        };
-        if rank > best.0 && !holds(analysis, node, source) {
-            let scope = if rank == 4 { "global" } else { "" };
-            best = (rank, format!("{scope}{way}"));
+/// How a reader finds a place.
+fn owner(analysis: &Analysis<'_>, merged: &Merged, paths: &HashMap<u32, Vec<(u32, u32)>>, place: u32) -> Owner {
+    let own = merged.place(place);
+    match (merged.way(place), paths.get(&own.largest)) {
+        _ if merged.class(place).starts_with("class ") => Owner::default(),
+        ("" | ANY, Some(path)) if own.is_mostly_one() && merged.rank(place) == Rank::Library => {
+            Owner::of(analysis, path)
         }
+        ("" | ANY, Some(path)) if own.is_mostly_one() => Owner {
+            way: Owner::of(analysis, path).way,
+            ..Owner::default()
+        },
+        ("" | ANY, _) => Owner::default(),
+        (way, _) => Owner {
+            way: way.to_owned(),
+            ..Owner::default()
+        },
     }
-    best.1
-}
-
-/// Whether every path to `other` goes through `node`, or through so many others that none of them
-/// tells anything, as in a list.
-fn holds(analysis: &Analysis<'_>, node: u32, other: u32) -> bool {
-    let mut up = std::iter::successors(Some(other), |&at| analysis.holder(at));
-    up.by_ref().take(DEEPEST).any(|at| at == node) || up.next().is_some()
 }
 
 /// The largest child of a place, if it has most of its bytes.
@@ -358,7 +386,7 @@ fn chain(merged: &Merged, place: u32) -> impl Iterator<Item = u32> {
 /// the first of the program's own class, or else the contents of the innermost collection.
 fn known(merged: &Merged, place: u32) -> Vec<u32> {
     let mut chain: Vec<u32> = chain(merged, place).collect();
-    let is_own = |at: u32| rank(merged.class(at)) == Rank::Own;
+    let is_own = |at: u32| merged.rank(at) == Rank::Own;
     let is_plain = |at: u32| merged.class(at).starts_with('{');
     let first = |is: &dyn Fn(u32) -> bool| chain.iter().position(|&at| is(at));
     let is_new = |at: u32| merged.place(at).is_new;
@@ -432,9 +460,8 @@ fn parts_of(merged: &Merged, parts: &[u32]) -> Vec<u32> {
     parts
 }
 
-/// A part of a holder: the objects that a reader knows.
-fn part_of(merged: &Merged, place: u32) -> Part {
-    let known = *known(merged, place).last().unwrap_or(&place);
+/// A part of a holder, of objects that a reader knows.
+fn part_of(merged: &Merged, known: u32) -> Part {
     let below = chain(merged, known).skip(1).take(STEPS - 1);
     let words = below.filter_map(|at| step_word(merged, at));
     let words: Vec<String> = words.filter(|word| !INNER.contains(&word.as_str())).collect();
@@ -475,7 +502,7 @@ fn is_runtime(analysis: &Analysis<'_>, merged: &Merged, holder: &Holder) -> bool
         // What a thread has in its frames is the program's, whatever its class.
         let path = path_to(analysis, last.largest);
         let root = path.get(1).map_or_else(String::new, |&root| name(analysis, root));
-        places.all(|&place| rank(merged.class(place)) == Rank::Library) && OWN_ROOTS.contains(&root.as_str())
+        places.all(|&place| merged.rank(place) == Rank::Library) && OWN_ROOTS.contains(&root.as_str())
     };
     // Plain objects at the top, of which nothing is known, are many things.
     let is_mixed =
@@ -638,10 +665,37 @@ pub(super) fn fit_class(class: &str, columns: usize) -> String {
 /// What hangs from a holder, as the first line of an answer says it after `before`: as much as there
 /// is room for.
 pub(super) fn answer(before: &str, held: &Held) -> String {
-    let mut all = (0..=TIGHTEST).map(|tight| format!("{before}{}", holding(held, tight)));
+    let fields = (0..TIGHTEST)
+        .map(|tight| in_field(held, tight))
+        .map_while(|field| field);
+    let mut all = fields
+        .chain((0..=TIGHTEST).map(|tight| holding(held, tight)))
+        .map(|words| format!("{before}{words}"));
     let fits = |whole: &String| whole.chars().count() <= COLUMNS;
     all.find(fits)
         .unwrap_or_else(|| format!("{before}{}", holding(held, TIGHTEST)))
+}
+
+/// What hangs from a field of the program.
+fn in_field(held: &Held, tight: u32) -> Option<String> {
+    let (field, part) = held.field.as_ref().zip(held.parts.first())?;
+    // The place of a function tells more than a field of what is known.
+    if !field.is_needed && tight > 2 {
+        return None;
+    }
+    let Field {
+        before, class, fields, ..
+    } = field;
+    let (count, part) = (number(part.count), short(&part.name, tight));
+    let list = if part == short(&held.name, tight) {
+        "a list of "
+    } else {
+        ""
+    };
+    Some(format!(
+        "{before}{}{fields} holds {list}{count} {part}",
+        short(class, tight)
+    ))
 }
 
 /// What hangs from a holder. The tighter the room, the less is said: first its text and packages are

@@ -6,6 +6,7 @@ mod diff;
 pub(crate) mod dump;
 mod holders;
 mod json;
+mod owners;
 mod page;
 mod questions;
 mod stacks;

@@ -130,7 +130,7 @@ fn a_page_is_small_and_loads_nothing() {
         .gclab(&["heap", "analyse", &postcss(), "--html", "heap.html"])
         .exits(0);
     let page = fs::read_to_string(bench.path().join("heap.html")).unwrap();
-    assert!(page.contains("<h1>1.52 MB (27 % of 5.68 MB): Root @6215 holds 543 Rule</h1>"));
+    assert!(page.contains("<h1>1.52 MB (27 % of 5.68 MB): Root.nodes holds 543 Rule</h1>"));
     assert!(page.len() < 5_000_000, "{} bytes", page.len());
     assert!(
         !page.contains(" src=") && !page.contains("<link"),
