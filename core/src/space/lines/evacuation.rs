@@ -32,7 +32,7 @@ use crate::words::{Bytes, Words};
 
 /// The least part of the blocks that is empty for closures to move: a half; less if memory
 /// is short. Builds for tests move some at each collection of everything.
-const IDLE_PART: usize = if cfg!(debug_assertions) { usize::MAX } else { 2 };
+pub(super) const IDLE_PART: usize = if cfg!(debug_assertions) { usize::MAX } else { 2 };
 const IDLE_PART_IF_SHORT: usize = if cfg!(debug_assertions) { usize::MAX } else { 16 };
 
 /// The sixteenths of a candidate that may hold closures: a half; nearly all if memory is short,

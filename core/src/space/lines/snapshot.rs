@@ -13,7 +13,7 @@
 //! to free blocks. Costs: bits of the blocks that are looked at, and the headers of the closures in
 //! those that are chosen, and as many again.
 
-use super::evacuation::EIGHTHS;
+use super::evacuation::{EIGHTHS, IDLE_PART};
 use super::holes::Hole;
 use super::{LineSpace, YOUNG};
 use crate::block::{BLOCK, BlockState};
@@ -33,12 +33,8 @@ const MOST_LOOKED_AT: usize = 2048;
 /// The size of most closures. No more headers are read than such closures are moved.
 const USUAL: Bytes = Bytes(32);
 
-/// The least part of the blocks that is empty for a cycle to choose any: a third. Builds for tests
-/// always choose some.
-const IDLE_PART: usize = if cfg!(debug_assertions) { usize::MAX } else { 3 };
-
-/// The eighths of a block that may hold closures: a half. Builds for tests empty any.
-const FULLEST: usize = if cfg!(debug_assertions) { 8 } else { 4 };
+/// The eighths of a block that may hold closures: a quarter. Builds for tests empty any.
+const FULLEST: usize = if cfg!(debug_assertions) { 8 } else { 2 };
 
 impl LineSpace {
     /// Turns on or off the recording of values that stores to old closures overwrite. No block is
