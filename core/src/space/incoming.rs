@@ -15,7 +15,7 @@
 use crate::block::{BlockRun, Charges, StateView};
 use crate::closure::{ClosureRef, Slot};
 use crate::heap::Heap;
-use crate::sync::{Arc, Mutex};
+use crate::sync::{Arc, AtomicBool, Mutex, Ordering::Relaxed};
 use crate::words::Bytes;
 
 /// Slots of a block for which memory is taken first, and at most.
@@ -24,8 +24,8 @@ const MOST_SLOTS: usize = 512;
 
 /// What a marker does with the slots that it scans, apart from marking.
 pub trait Record: Sync {
-    /// Whether it does anything.
-    const RECORDS: bool;
+    /// Whether it does anything now. That does not change while a marker marks.
+    fn is_in_use(&self) -> bool;
 
     /// A slot of an old closure held `closure`.
     fn record(&self, slot: Slot, closure: ClosureRef);
@@ -33,14 +33,20 @@ pub trait Record: Sync {
 
 /// Nothing.
 impl Record for () {
-    const RECORDS: bool = false;
+    #[inline(always)]
+    fn is_in_use(&self) -> bool {
+        false
+    }
 
     #[inline(always)]
     fn record(&self, _: Slot, _: ClosureRef) {}
 }
 
 impl<R: Record + Send> Record for Arc<R> {
-    const RECORDS: bool = R::RECORDS;
+    #[inline(always)]
+    fn is_in_use(&self) -> bool {
+        (**self).is_in_use()
+    }
 
     #[inline(always)]
     fn record(&self, slot: Slot, closure: ClosureRef) {
@@ -49,7 +55,10 @@ impl<R: Record + Send> Record for Arc<R> {
 }
 
 impl<R: Record> Record for &R {
-    const RECORDS: bool = R::RECORDS;
+    #[inline(always)]
+    fn is_in_use(&self) -> bool {
+        (**self).is_in_use()
+    }
 
     #[inline(always)]
     fn record(&self, slot: Slot, closure: ClosureRef) {
@@ -62,6 +71,8 @@ impl<R: Record> Record for &R {
 pub struct Incoming {
     states: StateView,
     charges: Charges,
+    /// There are blocks.
+    is_in_use: AtomicBool,
     /// By address.
     blocks: Mutex<Vec<ChosenBlock>>,
 }
@@ -124,6 +135,7 @@ impl Incoming {
         Incoming {
             states: heap.states(),
             charges: heap.charges(),
+            is_in_use: AtomicBool::new(false),
             blocks: Mutex::new(Vec::new()),
         }
     }
@@ -132,11 +144,14 @@ impl Incoming {
     pub fn choose(&self, mut chosen: Vec<ChosenBlock>) {
         chosen.sort_unstable_by_key(|block| block.run.start());
         self.take();
+        // Relaxed, here and below: in a pause, for which markers stop.
+        self.is_in_use.store(!chosen.is_empty(), Relaxed);
         *self.blocks.lock() = chosen;
     }
 
     /// Forgets all blocks, and returns them.
     pub fn take(&self) -> Vec<ChosenBlock> {
+        self.is_in_use.store(false, Relaxed);
         let blocks = std::mem::take(&mut *self.blocks.lock());
         blocks.iter().for_each(|block| self.charges.release(block.charged()));
         blocks
@@ -155,7 +170,10 @@ impl Incoming {
 }
 
 impl Record for Incoming {
-    const RECORDS: bool = true;
+    #[inline(always)]
+    fn is_in_use(&self) -> bool {
+        self.is_in_use.load(Relaxed)
+    }
 
     #[inline(always)]
     fn record(&self, slot: Slot, closure: ClosureRef) {

@@ -287,7 +287,10 @@ pub struct BothMarks<'m, R = ()>(pub &'m MarkBits, pub &'m MarkBits, pub R);
 
 // SAFETY: the first table decides. The second one has bits at the same closures.
 unsafe impl<R: Record> Marks for BothMarks<'_, R> {
-    const RECORDS: bool = R::RECORDS;
+    #[inline(always)]
+    fn records(&self) -> bool {
+        self.2.is_in_use()
+    }
 
     #[inline(always)]
     fn record(&self, slot: Slot, closure: ClosureRef) {

@@ -15,8 +15,11 @@ use crate::words::{Addr, Words};
 /// provided that its own conditions hold and no closure is being marked meanwhile. The marker reads
 /// closures at these addresses.
 pub unsafe trait Marks: Sync {
-    /// Whether a marker shows each slot that it scans ([`Record`](super::Record)).
-    const RECORDS: bool = false;
+    /// Whether a marker has to show each slot that it scans ([`Record`](super::Record)).
+    #[inline(always)]
+    fn records(&self) -> bool {
+        false
+    }
 
     /// A slot of a closure that lives held `closure`.
     #[inline(always)]

@@ -72,7 +72,10 @@ impl<T: Borrow<MarkBits>, M: Mixed, R: Record> SnapshotMarks<T, M, R> {
 
 // SAFETY: `marks` decides for old closures, and new ones are never marked.
 unsafe impl<T: Borrow<MarkBits> + Sync, M: Mixed, R: Record> Marks for SnapshotMarks<T, M, R> {
-    const RECORDS: bool = R::RECORDS;
+    #[inline(always)]
+    fn records(&self) -> bool {
+        self.recorder.is_in_use()
+    }
 
     #[inline(always)]
     fn record(&self, slot: Slot, closure: ClosureRef) {

@@ -240,7 +240,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
     pub(super) unsafe fn found_by_old(&mut self, slot: Slot) {
         // SAFETY: the caller's promise.
         let closure = unsafe { slot.load() };
-        if M::RECORDS && !mutant!("chosen/stored-not-recorded") {
+        if self.marks.records() && !mutant!("chosen/stored-not-recorded") {
             self.marks.record(slot, closure);
         }
         if closure.0.is_null() || self.marks.is_marked(closure.addr()) {
@@ -314,11 +314,12 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             // The first slot of a marked closure is skipped.
             span.split_front(1);
         }
+        let records = self.marks.records() && !mutant!("chosen/scanned-not-recorded");
         for slot in span {
             // SAFETY: one of the slots of a closure, which holds null or a closure. The span is
             // this thread's.
             unsafe {
-                if M::RECORDS && !mutant!("chosen/scanned-not-recorded") {
+                if records {
                     self.marks.record(slot, slot.load_beside());
                 }
                 self.found::<PARALLEL>(slot);
