@@ -17,6 +17,7 @@ pub mod space;
 
 use std::collections::{BTreeSet, VecDeque};
 
+use gclab_core::words::size::read_number;
 use gclab_results::{PlannedRun, ResultsDir, RunRecord};
 
 use crate::run::Run;
@@ -111,8 +112,8 @@ impl Strategy for Tuning<'_> {
 }
 
 /// The figures of a run: the time of the measured phase, or of the whole process if the program
-/// reports no phases; the peak of the heap for gclab's workloads and GHC's programs, and the largest
-/// resident set for others.
+/// reports no phases; the peak of the heap, and the largest resident set for others than gclab's
+/// workloads and programs of GHC and OCaml. Of memory, the other figure if only that is there.
 ///
 /// # Errors
 /// The reason why the run failed.
@@ -133,8 +134,13 @@ pub fn figures_of(record: &RunRecord) -> Result<Figures, String> {
         of_all.or_else(|| generations.reduce(f64::max))
     });
     let heap = stats.and_then(|stats| stats.peak_in_use_bytes);
-    let has_heap = matches!(record.runtime.as_deref(), None | Some("ghc"));
-    let memory = if has_heap { heap } else { record.max_rss_bytes };
+    let resident = record.max_rss_bytes;
+    let memory = match record.runtime.as_deref() {
+        None | Some("ghc") => heap.or(resident),
+        // Small programs have no figure of their resident set, and the heap is without its young part.
+        Some("ocaml") => heap.map(|heap| heap + young_of_ocaml(record)).or(resident),
+        _ => resident.or(heap),
+    };
     Ok(Figures {
         time: measured.or(record.wall_seconds).ok_or("its record has no time")?,
         pause: longest,
@@ -144,4 +150,44 @@ pub fn figures_of(record: &RunRecord) -> Result<Figures, String> {
             .as_ref()
             .is_some_and(|during| during.disturbances.is_some()),
     })
+}
+
+/// The minor heap of a program of OCaml, in bytes.
+fn young_of_ocaml(record: &RunRecord) -> u64 {
+    let words = record.flags.get("s").and_then(|words| read_number(words));
+    8 * words.map_or(OCAML_MINOR_WORDS, |words| words as u64)
+}
+
+/// OCaml's default of `s`.
+const OCAML_MINOR_WORDS: u64 = 256 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gclab_results::RunStats;
+
+    #[test]
+    fn memory_is_the_figure_that_a_record_has() {
+        let of = |runtime: &str, s: Option<&str>, heap: Option<u64>, max_rss_bytes: Option<u64>| {
+            let mut record = RunRecord {
+                wall_seconds: Some(1.0),
+                max_rss_bytes,
+                stats: Some(RunStats {
+                    peak_in_use_bytes: heap,
+                    ..RunStats::default()
+                }),
+                ..RunRecord::default()
+            };
+            record.run.runtime = Some(runtime.to_owned());
+            let flags = s.map(|s| ("s".to_owned(), s.to_owned()));
+            record.run.configuration.flags.extend(flags);
+            figures_of(&record).expect("a good run").memory
+        };
+        let mib = |count: u64| Some((count << 20) as f64);
+        assert_eq!(of("ocaml", None, Some(1 << 20), None), mib(3), "with 256k words");
+        assert_eq!(of("ocaml", Some("1m"), Some(1 << 20), Some(1 << 30)), mib(9));
+        assert_eq!(of("ocaml", None, None, Some(5 << 20)), mib(5));
+        assert_eq!(of("jvm", None, Some(1 << 20), Some(5 << 20)), mib(5));
+        assert_eq!(of("jvm", None, Some(1 << 20), None), mib(1));
+    }
 }
