@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use gclab_report::wrapped;
+use gclab_report::{folded, wrapped};
 use gclab_results::{path_name, shell_line};
 use gclab_sweep::text::counted;
 use gclab_sweep::tune::answer::{Answer, Comparison, Medians, Verdict, answer as answer_of, medians};
@@ -204,19 +204,34 @@ fn table(tuned: &Tuned<'_>, settings: &[Medians]) -> String {
         row.push(role(medians.setting).to_owned());
         rows.push(row);
     }
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let _ = writeln!(text, "  {}", line.trim_end());
-    }
+    let mut text = columns(&rows);
     if settings.len() >= rows.len() {
         let _ = writeln!(text, "  and {} more (--json has all)", settings.len() + 1 - rows.len());
     }
     text
 }
+
+/// The rows in columns, at most 80 wide: the first cell goes on in more lines.
+fn columns(rows: &[Vec<String>]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let mut widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
+    let others: usize = widths[1..].iter().map(|width| width + 2).sum();
+    widths[0] = widths[0].min(WIDTH.saturating_sub(others + 2));
+    let mut text = String::new();
+    for row in rows {
+        let flags = folded(&row[0], widths[0]);
+        for (at, flags) in flags.iter().enumerate() {
+            let others = row[1..].iter().map(|cell| if at == 0 { cell } else { "" });
+            let cells = std::iter::once(flags.as_str()).chain(others).zip(&widths);
+            let cells: Vec<String> = cells.map(|(cell, &width)| format!("{cell:width$}")).collect();
+            let _ = writeln!(text, "  {}", cells.join("  ").trim_end());
+        }
+    }
+    text
+}
+
+/// The width of a table, like that of text.
+const WIDTH: usize = 80;
 
 /// The answer for programs.
 #[derive(Serialize)]
@@ -299,4 +314,25 @@ pub(super) fn json(tuned: &Tuned<'_>) -> String {
         folder: tuned.folder,
     };
     serde_json::to_string_pretty(&answer).expect("an answer has only string keys") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::columns;
+
+    #[test]
+    fn long_flags_go_on_in_the_next_line() {
+        let row = |flags: &str| {
+            let rest = ["50.0 ms", "17.8 ms", "3112 MiB", "12", "compared with it"];
+            std::iter::once(flags)
+                .chain(rest)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let text = columns(&[row("-XX:+UseShenandoahGC -Xmn256m -Xms1g"), row("-Xms1g")]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
+        assert_eq!(lines.len(), 3, "{text}");
+        assert!(lines[1].trim() == "-Xms1g" && lines[2].contains("12"), "{text}");
+    }
 }

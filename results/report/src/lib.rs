@@ -49,7 +49,7 @@ mod verdict;
 pub use document::Document;
 pub use format::short_list;
 pub use render::{
-    HeapFacts, TimelineFacts, csv, heap_map_page, heap_page, html, markdown, profile_changes, profile_line,
+    HeapFacts, TimelineFacts, csv, folded, heap_map_page, heap_page, html, markdown, profile_changes, profile_line,
     profile_page, terminal, timeline_page, wrapped,
 };
 pub use topics::checksums::{disagreements, untimed_disagreements};

@@ -15,5 +15,5 @@ pub use html::html;
 pub use markdown::markdown;
 pub use profile_changes::profile_changes;
 pub use profile_page::{profile_line, profile_page};
-pub use terminal::{terminal, wrapped};
+pub use terminal::{folded, terminal, wrapped};
 pub use timeline::{TimelineFacts, timeline_page};

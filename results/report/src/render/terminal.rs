@@ -43,13 +43,13 @@ pub(crate) fn within(document: &Document, width: Option<usize>) -> String {
                     for (title, table) in split(table) {
                         let (lines, dropped) = table_within(&table, width);
                         left_out.extend(dropped);
-                        let title = title.map_or_else(String::new, |title| format!("{}\n", visible(&title)));
+                        let title = title.map_or_else(String::new, |title| indented(&title, "", width) + "\n");
                         let _ = writeln!(text, "\n{title}{lines}");
                     }
                     Ok(())
                 }
                 Part::Paragraph(line) if width.is_none() => writeln!(text, "\n{}", indented(line, "", width)),
-                Part::Heading(title) if width.is_none() => writeln!(text, "\n{}", visible(title)),
+                Part::Heading(title) if width.is_none() => writeln!(text, "\n{}", indented(title, "", width)),
                 _ => Ok(()),
             };
         }
@@ -88,6 +88,11 @@ fn visible(text: &str) -> String {
 /// Text in lines of at most 80 columns.
 pub fn wrapped(text: &str) -> String {
     indented(text, "", None)
+}
+
+/// A cell of a table in lines of at most `most` columns, if its words allow it.
+pub fn folded(cell: &str, most: usize) -> Vec<String> {
+    broken(&visible(cell), "", most)
 }
 
 /// Text in lines of at most `width` columns and at most [`COLUMNS`]; all but the first start with
@@ -300,6 +305,22 @@ mod tests {
                 "  xxxxxx…xxxxxxxxxxxxx  –",
             ]
         );
+    }
+
+    #[test]
+    fn the_title_of_a_group_wraps() {
+        let mut grouped = table(Look::Grouped);
+        grouped.rows[0][0] = Cell::word("work of many words ".repeat(9));
+        let document = Document {
+            sections: vec![crate::document::Section {
+                place: Place::Answer,
+                parts: vec![Part::Table(grouped)],
+                ..Default::default()
+            }],
+            ..Document::default()
+        };
+        let text = within(&document, Some(60));
+        assert!(text.lines().all(|line| line.width() <= 60), "{text}");
     }
 
     #[test]
