@@ -241,7 +241,7 @@ impl Ranking {
     }
 
     /// A contender that keeps the first from being the best: one that is not certain to be as good.
-    fn open(&self) -> Option<&Rank> {
+    pub(crate) fn open(&self) -> Option<&Rank> {
         let open = || {
             let others = self.ranks[1..].iter();
             others.filter(|one| !matches!(one.verdict, Verdict::Worse | Verdict::Fails))

@@ -8,11 +8,12 @@
 //! out.
 
 use super::common::{Context, Places, legend, rank_cell, runs_of};
+use super::parallel::SHARING;
 use crate::chart::{Chart, Forest, ForestRow, Point};
 use crate::document::{Cell, Column, Look, Part, Place, Section, Table};
 use crate::format::{self, capital, counted, list};
 use crate::metric::{self, Metric};
-use crate::ranking::{Contender, Ranking, Verdict, contenders, judge_together, settings};
+use crate::ranking::{Contender, NEAR, Ranking, Verdict, contenders, judge_together, settings};
 use crate::summary::{HEAP, Summary, Work};
 use std::collections::BTreeSet;
 
@@ -30,10 +31,8 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
         return None;
     }
     let time = summary.time_metric();
-    let (works, failed): (Vec<&Work<'_>>, Vec<&Work<'_>>) = summary
-        .works
-        .iter()
-        .partition(|work| work.groups.iter().any(|group| is_complete(group, time)));
+    let (works, failed): (Vec<&Work<'_>>, Vec<&Work<'_>>) =
+        summary.works.iter().partition(|work| has_time(work, summary));
     let mut text = Vec::new();
     let mut parts = Vec::new();
     let mut rankings = Vec::new();
@@ -42,16 +41,14 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
         text.extend(alone(summary, &timed));
     } else {
         let all = settings(summary, &timed);
+        let leading = leading(summary);
+        let is_answered = leading.is_some() || is_answered(summary);
+        text.extend(leading);
         if timed.len() > 1 {
             let overall = Ranking::of(time, &best_of_names(summary, time, &all, &timed), &timed);
-            let all_works = match timed.len() {
-                2 => "both workloads".to_owned(),
-                n => format!("all {n} workloads"),
-            };
+            let all_works = all_of(&timed);
             match &overall {
-                Some(ranking) if !is_answered(summary) => {
-                    text.push(ranking.sentence("fastest", &format!(" over {all_works}")))
-                }
+                Some(ranking) if !is_answered => text.push(ranking.sentence("fastest", &format!(" over {all_works}"))),
                 Some(_) => {}
                 None => text.push(format!("No setting completes {all_works}.")),
             }
@@ -73,7 +70,7 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
             .collect();
         judge_together(each.iter_mut().filter_map(|(_, ranking)| ranking.as_mut()));
         if let [(work, Some(ranking))] = &each[..]
-            && !is_answered(summary)
+            && !is_answered
         {
             let scope = if summary.names.len() > 1 && super::common::kind(summary) == "program" {
                 String::new()
@@ -97,6 +94,76 @@ pub(super) fn section(of: &Context<'_>) -> Option<Section> {
         text,
         rankings,
         parts,
+    })
+}
+
+/// Whether a setting completes a workload.
+fn has_time(work: &Work<'_>, summary: &Summary<'_>) -> bool {
+    let mut groups = work.groups.iter();
+    groups.any(|group| is_complete(group, summary.time_metric()))
+}
+
+fn all_of(works: &[&Work<'_>]) -> String {
+    match works.len() {
+        2 => "both workloads".to_owned(),
+        n => format!("all {n} workloads"),
+    }
+}
+
+/// The answer if no setting leads alone, but all leaders have the same value of an axis: `N=4 leads,
+/// and A is undecided`. The axes of parallel collection have an answer of their own.
+pub(super) fn leading(summary: &Summary<'_>) -> Option<String> {
+    if summary.names.len() > 1 || summary.sweeps(HEAP) || super::knee::compares_all(summary) {
+        return None;
+    }
+    let works: Vec<&Work<'_>> = summary.timed_works().filter(|work| has_time(work, summary)).collect();
+    let all = settings(summary, &works);
+    let ranking = Ranking::of(summary.time_metric(), &all, &works)?;
+    let next = ranking.ranks.iter().find(|rank| rank.verdict == Verdict::Worse)?;
+    let first = all[ranking.first().place].group();
+    let is_shared = |flag: &str| {
+        let mut leaders = ranking.leaders();
+        leaders.all(|rank| all[rank.place].group().flag(flag) == first.flag(flag))
+    };
+    let axes = summary.axes.iter().map(|axis| axis.flag.as_str());
+    let (decided, mut open): (Vec<&str>, Vec<&str>) = axes.partition(|flag| is_shared(flag));
+    if decided.iter().all(|flag| SHARING.contains(flag)) || open.is_empty() {
+        return None;
+    }
+    let decided: Vec<String> = decided
+        .iter()
+        .map(|flag| format!("{flag}={}", first.flag(flag)))
+        .collect();
+    let scope = match &works[..] {
+        [work] => format!(" on {}", work.title),
+        _ => format!(" over {}", all_of(&works)),
+    };
+    let next = format!("{} {}", next.label, next.takes());
+    open.retain(|flag| !(super::parallel::is_answer(summary) && SHARING.contains(flag)));
+    let leads = format!("{} leads{scope}", decided.join(" "));
+    let (is, do_) = match open.len() {
+        1 => ("is", "makes"),
+        _ => ("are", "make"),
+    };
+    let others = ranking.open()?;
+    Some(match (&others.effect, list(&open)) {
+        (_, open) if open.is_empty() => format!("{leads}: {next}."),
+        (_, open) if others.verdict == Verdict::Tied => {
+            format!(
+                "{leads}, and {open} {do_} no difference (within {}): {next}.",
+                format::percent(NEAR)
+            )
+        }
+        (effect, open) => {
+            let advice = effect
+                .as_ref()
+                .map_or_else(String::new, |effect| format!("; {}", format::advice(effect, NEAR)));
+            format!(
+                "{leads}, and {open} {is} undecided: {next}, {} {}{advice}.",
+                others.label,
+                others.takes()
+            )
+        }
     })
 }
 

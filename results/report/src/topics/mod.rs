@@ -41,6 +41,7 @@ type Topic = fn(&Context<'_>) -> Option<Section>;
 const TOPICS: [Topic; 22] = [
     memory::budgets,
     pause_limits::section,
+    // These two in the other order if another flag matters more than parallel collection.
     parallel::verdict,
     fastest::section,
     knee::section,
@@ -73,7 +74,11 @@ pub fn report(dir: &ResultsDir) -> Document {
     let manifest = dir.manifest();
     let summary = Summary::of(dir);
     let of = Context::new(dir, &summary);
-    let sections: Vec<Section> = TOPICS.into_iter().filter_map(|topic| topic(&of)).collect();
+    let mut topics = TOPICS;
+    if fastest::leading(&summary).is_some() {
+        topics.swap(2, 3);
+    }
+    let sections: Vec<Section> = topics.into_iter().filter_map(|topic| topic(&of)).collect();
     let cautions = environment::cautions(&of);
     let mut answer: Vec<String> = cautions
         .iter()
@@ -183,6 +188,16 @@ mod tests {
     /// The answer about one program and the settings of a sweep that have a time. Runs without one
     /// have failed.
     fn answer(sweep: &[(&'static str, &[&'static str])], workloads: &[&'static str], time: Time) -> String {
+        answer_with(sweep, workloads, time, |_, _| 1.0)
+    }
+
+    /// The same with each time multiplied by a factor for its round.
+    fn answer_with(
+        sweep: &[(&'static str, &[&'static str])],
+        workloads: &[&'static str],
+        time: Time,
+        scatter: fn(&Configuration, u32) -> f64,
+    ) -> String {
         let experiment = Experiment {
             collectors: vec!["parallel"],
             workloads: workloads.iter().map(|name| (*name, vec!["14"], 24.0, 4.0)).collect(),
@@ -205,7 +220,7 @@ mod tests {
                 run.collections = None;
                 continue;
             }
-            let seconds = seconds * (1.0 + 0.01 * f64::from(run.round));
+            let seconds = seconds * scatter(&run.configuration, run.round) * (1.0 + 0.01 * f64::from(run.round));
             let stats = run.stats.as_mut().expect("a good run");
             stats.total_elapsed_seconds = Some(seconds);
             stats.total_cpu_seconds = Some(seconds);
@@ -288,8 +303,44 @@ mod tests {
             })
         };
         let text = answer(&[("N", &["1", "2"]), ("qg", &["false", "0"])], ONE, time);
+        assert!(
+            text.starts_with("N=1 leads on binary_trees 14: N=2 qg=false takes 1.3"),
+            "{text}"
+        );
         assert!(text.contains("No: without it (-qg) programs are faster."), "{text}");
-        assert!(text.contains("N=1 qg=0 tie on binary_trees 14"), "{text}");
+    }
+
+    /// N matters much, and parallel collection does not.
+    #[test]
+    fn the_flag_that_matters_more_than_sharing_comes_first() {
+        let time: Time = |of| match (flag(of, "N"), flag(of, "qg")) {
+            ("1", "false") => None,
+            ("1", _) => Some(2.6),
+            ("2", _) => Some(1.5),
+            _ => Some(1.0),
+        };
+        let text = answer(&[("N", &["1", "2", "4"]), ("qg", &["default", "false"])], ONE, time);
+        assert!(text.starts_with("N=4 leads on binary_trees 14: N=2"), "{text}");
+        let sharing = text.find("Parallel collection makes no difference").expect(&text);
+        assert!(sharing > 0 && !text.contains("qg is undecided"), "{text}");
+    }
+
+    #[test]
+    fn an_axis_leads_while_the_other_is_open() {
+        let time: Time = |of| Some(if flag(of, "N") == "4" { 1.0 } else { 2.0 });
+        let sweep: [(_, &[_]); 2] = [("N", &["1", "4"]), ("A", &["1m", "16m"])];
+        let text = answer(&sweep, ONE, time);
+        let same = "N=4 leads on binary_trees 14, and A makes no difference (within 5 %): N=1";
+        assert!(text.starts_with(same), "{text}");
+        // The runs of the larger area scatter by a sixth.
+        let scattered = answer_with(&sweep, ONE, time, |of, round| match flag(of, "A") {
+            "16m" => [1.0, 1.1, 0.95][round as usize],
+            _ => 1.0,
+        });
+        assert!(
+            scattered.starts_with("N=4 leads on binary_trees 14, and A is undecided: N=1"),
+            "{scattered}"
+        );
     }
 
     /// "Too noisy way to share collections to tell"

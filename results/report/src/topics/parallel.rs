@@ -18,7 +18,7 @@ use gclab_results::inference::{Effect, Order};
 use std::collections::BTreeMap;
 
 /// The sharing flags.
-const SHARING: [&str; 3] = ["qg", "qb", "qn"];
+pub(super) const SHARING: [&str; 3] = ["qg", "qb", "qn"];
 
 const METRICS: [Metric; 6] = [
     metric::GCS,
@@ -212,7 +212,7 @@ fn sentences(ways: &[Contender<'_>], ranking: &Ranking, cpu: Option<&Ranking>) -
             format!("No: without it ({}) programs are faster.{next}", off.label)
         }
         (_, Verdict::Tied) => format!(
-            "It makes no difference (within {}){}.",
+            "Parallel collection makes no difference (within {}){}.",
             format::percent(NEAR),
             if ranking.leaders().any(|one| on(one.place) && costs(one.place)) {
                 ", and costs CPU time: leave it off"
