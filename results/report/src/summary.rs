@@ -68,14 +68,21 @@ pub(crate) const UNSET: &str = "default";
 /// More than this share of disturbed runs makes the times of a group unreliable.
 const DISTURBED: f64 = 1.0 / 3.0;
 
-/// An axis as shown in sentences and labels: a flag has its dash.
+/// An axis as shown in sentences and labels: a flag is spelled as on a command line.
 pub(crate) fn axis_name(axis: &str) -> String {
-    if matches!(axis, "build" | HEAP) || axis.contains('.') {
+    if matches!(axis, "build" | "gc" | HEAP) || axis.contains('.') {
         axis.to_owned()
+    } else if axis.contains('-') {
+        format!("--{axis}")
+    } else if axis.len() > LONGEST_SHORT {
+        format!("-XX:{axis}")
     } else {
         format!("-{axis}")
     }
 }
+
+/// The longest names of flags of one dash: those of the JVM, such as `Xmx`, have three letters.
+const LONGEST_SHORT: usize = 3;
 
 impl<'a> Summary<'a> {
     /// Groups the timed runs of a folder. A planned configuration without a run does not appear.
@@ -404,4 +411,25 @@ pub(crate) fn axes<'r>(runs: impl IntoIterator<Item = &'r RunRecord>, sweep: &[A
             .unwrap_or(sweep.len())
     });
     axes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::axis_name;
+
+    #[test]
+    fn an_axis_is_spelled_as_its_runtime_takes_it() {
+        let all = ["A", "qg", "nonmoving-gc", "Xmx", "NewRatio", "gc", "heap", "args.n"].map(axis_name);
+        let spelled = [
+            "-A",
+            "-qg",
+            "--nonmoving-gc",
+            "-Xmx",
+            "-XX:NewRatio",
+            "gc",
+            "heap",
+            "args.n",
+        ];
+        assert_eq!(all, spelled);
+    }
 }

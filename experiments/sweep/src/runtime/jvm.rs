@@ -258,13 +258,22 @@ impl Runtime for Jvm {
     }
 
     fn clash(&self, command: Command<'_>, setting: &Setting) -> Option<Clash> {
-        let flag = FLAGS.iter().find(|flag| flag.key == "gc")?;
-        let own = || {
-            own_words(command)
-                .into_iter()
-                .find_map(|word| flag.read(value_of(flag, word)?))
+        let value = |key: &str| {
+            let flag = FLAGS.iter().find(|flag| flag.key == key)?;
+            let own = || {
+                let mut words = own_words(command).into_iter();
+                words.find_map(|word| flag.read(value_of(flag, word)?))
+            };
+            setting.get(key).cloned().or_else(own)
         };
-        let gc = setting.get("gc").cloned().or_else(own)?;
+        if let Some((size, ratio)) = value("Xmn").zip(setting.get("NewRatio").cloned()) {
+            return Some(Clash {
+                flags: vec![ratio, size],
+                reason: "the size of the young generation overrides its ratio",
+                is_idle: false,
+            });
+        }
+        let gc = value("gc")?;
         let (ignored, _) = IGNORED.iter().find(|(key, by)| {
             let is_on = setting
                 .get(*key)
@@ -307,7 +316,11 @@ impl Runtime for Jvm {
         })
     }
 
-    fn probed(&self, _: &Setting, ended: &Ended<'_>) -> Result<(), String> {
+    fn probed(&self, setting: &Setting, ended: &Ended<'_>) -> Result<(), String> {
+        let mut warnings = warned(ended).filter(|_| !setting.is_empty());
+        if let Some(warning) = warnings.find(|line| IGNORES.iter().any(|word| line.contains(word))) {
+            return Err(format!("it ignores a flag: {warning}"));
+        }
         // Runs will find out whether a heap is too small for the JVM itself.
         if ended.status == Some(0) || self.failure(ended) == Some(Failure::Exhausted) {
             return Ok(());
@@ -345,7 +358,7 @@ impl Runtime for Jvm {
         };
         RunRecord {
             stats,
-            notes: warnings(ended.stderr, " VM warning: ").chain(note).collect(),
+            notes: warned(ended).chain(note).collect(),
             ..RunRecord::default()
         }
     }
@@ -370,6 +383,19 @@ impl Runtime for Jvm {
             run.flags["Xmx"]
         ))
     }
+}
+
+/// What a warning says that is about a flag without effect.
+const IGNORES: [&str; 4] = ["disabled", "override", "ignored", "gnoring"];
+
+/// The warnings of a JVM. Those of its log are on standard output, as
+/// `[0.001s][warning][gc,ergo] ...`; their times differ from run to run.
+fn warned<'e>(ended: &Ended<'e>) -> impl Iterator<Item = String> + use<'e> {
+    let logged = warnings(ended.stdout, "s][warning][").filter_map(|line| {
+        let (time, rest) = line.split_once(']')?;
+        time.starts_with('[').then(|| rest.to_owned())
+    });
+    warnings(ended.stderr, " VM warning: ").chain(logged)
 }
 
 /// How much more a JVM may give than `-Xmx`, which it rounds: a share, and at least some bytes.

@@ -714,3 +714,48 @@ fn a_script_with_a_heap_of_its_own_does_not_agree() {
     );
     assert_eq!(agrees("64m", ""), Ok(()));
 }
+
+#[test]
+fn a_flag_that_the_jvm_says_it_ignores_is_refused_and_its_warnings_are_kept() {
+    let jvm = named("jvm").unwrap();
+    let line = "[0.001s][warning][stringdedup] String Deduplication disabled: not supported by selected GC\n";
+    let warned = Ended {
+        stdout: line,
+        ..ended(Some(0), "", None)
+    };
+    let setting = setting("jvm", &[("gc", "Serial"), ("UseStringDeduplication", "true")]);
+    assert!(
+        jvm.probed(&setting, &warned)
+            .unwrap_err()
+            .contains("not supported by selected GC")
+    );
+    assert_eq!(
+        jvm.probed(&Setting::new(), &warned),
+        Ok(()),
+        "no flag of the experiment"
+    );
+    let note = "[warning][stringdedup] String Deduplication disabled: not supported by selected GC";
+    assert_eq!(jvm.figures(&warned).notes, [note]);
+    // What a program prints is no warning of its runtime.
+    let own = Ended {
+        stdout: "[main][warning][x] disabled\n12 s][warning][\n",
+        ..warned
+    };
+    assert!(jvm.figures(&own).notes.is_empty() && jvm.probed(&setting, &own).is_ok());
+}
+
+#[test]
+fn the_size_of_the_young_generation_overrides_its_ratio() {
+    let jvm = named("jvm").unwrap();
+    let clash = |words: &[&str], flags: &[(&str, &str)]| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let command = Command {
+            words: &words,
+            env: &[],
+        };
+        jvm.clash(command, &setting("jvm", flags)).is_some()
+    };
+    assert!(clash(&["java", "A"], &[("Xmn", "10m"), ("NewRatio", "4")]));
+    assert!(clash(&["java", "-Xmn10m", "A"], &[("NewRatio", "4")]));
+    assert!(!clash(&["java", "A"], &[("NewRatio", "4")]) && !clash(&["java", "A"], &[("Xmn", "10m")]));
+}
