@@ -158,6 +158,7 @@ fn experiment(arguments: &Arguments, registry: &Registry) -> Result<Experiment, 
             arguments.goal.words(),
             arguments.work()
         ),
+        is_of_commands: true,
         repeat: 1,
         seed: arguments.seed,
         timeout: arguments.timeout,

@@ -109,6 +109,8 @@ pub struct Experiment {
     pub name: String,
     /// The file, word for word.
     pub text: String,
+    /// Whether it is of commands on the command line, without a file.
+    pub is_of_commands: bool,
     /// The question that the experiment answers; empty if the file has none.
     pub question: String,
     /// Why each other collector of the program is left out, if the file asks for all.

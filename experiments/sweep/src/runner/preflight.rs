@@ -28,8 +28,8 @@ const MOST_SETTINGS: usize = 64;
 const SOME_HEAP: u64 = 1 << 30;
 
 /// Checks each program of `experiment`, and the commands that prepare its workloads. A program
-/// whose runtime refuses the flag for statistics, and which gets no other flag, goes without
-/// statistics. Returns a note for each of these.
+/// whose runtime refuses only the flag for statistics goes without statistics. Returns a note for
+/// each of these.
 ///
 /// # Errors
 /// A message about the first program that cannot run, or refuses the flags of the file.
@@ -45,6 +45,10 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
     let folder = std::env::temp_dir().join(format!("gclab-preflight-{}", std::process::id()));
     let scratch = Scratch::new(&folder).map_err(|error| format!("{}: {error}", path_name(&folder)))?;
     let with_heap = !experiment.heap.is_empty();
+    let none = match experiment.is_of_commands {
+        true => "--runtime none",
+        false => "runtime = \"none\"",
+    };
     let mut notes = Vec::new();
     let mut result = Ok(());
     let entries = experiment.entries.iter();
@@ -52,7 +56,7 @@ pub fn preflight(experiment: &mut Experiment, stop: &Stop) -> Result<Vec<String>
     look_for_clashes(experiment)?;
     let entries = experiment.entries.iter_mut().zip(points);
     for (entry, points) in entries.filter(|(entry, _)| !entry.is_own()) {
-        result = look(entry, points, with_heap, &scratch, stop, &mut notes);
+        result = look(entry, points, with_heap, none, &scratch, stop, &mut notes);
         if result.is_err() {
             break;
         }
@@ -125,6 +129,7 @@ fn look(
     entry: &mut Entry,
     mut points: Vec<Point>,
     with_heap: bool,
+    none: &str,
     scratch: &Scratch,
     stop: &Stop,
     notes: &mut Vec<String>,
@@ -140,12 +145,17 @@ fn look(
         if let Some(reason) = taken.refusal {
             let mut without = Program::clone(program);
             without.has_statistics = false;
-            taken = takes(&without, &setting, scratch, stop)?;
+            taken = match setting.is_empty() {
+                // No flag at all is left, and its runtime may refuse each.
+                true => Taken::default(),
+                false => takes(&without, &setting, scratch, stop)?,
+            };
             if program.description.eventlog || taken.refusal.is_some() {
-                return Err(refused(program, &setting, &reason));
+                return Err(refused(program, &setting, &reason, none));
             }
             notes.push(format!(
-                "program {}: its records have no statistics of the {} runtime, which refuses to write any ({reason})",
+                "program {}: its records have no statistics of the {} runtime, which does not take the flags for them \
+                 ({reason})",
                 program.description.name,
                 program.runtime.name()
             ));
@@ -234,7 +244,7 @@ fn clashing(program: &Program, clashes: &[Clash]) -> String {
     )
 }
 
-fn refused(program: &Program, setting: &Setting, reason: &str) -> String {
+fn refused(program: &Program, setting: &Setting, reason: &str, none: &str) -> String {
     let flags: Vec<String> = setting
         .values()
         .map(|value| format!("{} = {}", value.key(), value.text()))
@@ -249,11 +259,13 @@ fn refused(program: &Program, setting: &Setting, reason: &str) -> String {
     let runtime = program.runtime.name();
     let reason = reason.trim_end_matches('.');
     let remedy = match runtime {
-        "ghc" if reason.contains("requires the program to be built with") => "link it so, or leave the flag out",
-        "ghc" if reason.contains("RTS options are disabled") => {
-            "link it with -rtsopts, or run it without flags as runtime = \"none\""
+        "ghc" if reason.contains("requires the program to be built with") => {
+            "link it so, or leave the flag out".to_owned()
         }
-        _ => "leave the flag out, or run it without flags as runtime = \"none\"",
+        "ghc" if reason.contains("RTS options are disabled") => {
+            format!("link it with -rtsopts, or run it without flags by {none}")
+        }
+        _ => format!("leave the flag out, or run it without flags by {none}"),
     };
     format!(
         "program {}: the {runtime} runtime of {} refuses {flags}: {reason}; {remedy}",
@@ -302,6 +314,7 @@ fn not_found(word: &str, folder: Option<&Path>) -> String {
 }
 
 /// The answer of a runtime about its flags.
+#[derive(Default)]
 struct Taken {
     /// Its reason, if it refuses them.
     refusal: Option<String>,
@@ -326,10 +339,7 @@ fn takes(program: &Program, setting: &Setting, scratch: &Scratch, stop: &Stop) -
         }),
     };
     let Some(start) = program.probe(setting, task) else {
-        return Ok(Taken {
-            refusal: None,
-            version: None,
-        });
+        return Ok(Taken::default());
     };
     let failed = |error: io::Error| {
         let word = program.description.command.first().map_or("", String::as_str);

@@ -9,8 +9,13 @@ use super::{Runtime, named};
 /// Limit on the bytes of a file that are searched. GHC executables have some tens of MiB.
 const MOST: u64 = 1 << 30;
 
-/// Texts that each executable of a runtime has.
-const MARKS: [(&str, &str); 2] = [("ghc", "GHC RTS"), ("ocaml", "OCAMLRUNPARAM")];
+/// Texts that each executable of a runtime has. One that links gclab has all of them, because it has
+/// this table: it is a program like any other.
+const MARKS: [(&str, &str); 3] = [
+    ("none", "The executable links gclab"),
+    ("ghc", "GHC RTS"),
+    ("ocaml", "OCAMLRUNPARAM"),
+];
 
 /// The runtime of the program in `file`; `None` if it cannot be detected.
 pub(crate) fn runtime_of(file: &Path) -> Option<&'static dyn Runtime> {
@@ -64,6 +69,9 @@ mod tests {
         bytes.extend(b"GHC RTS and more");
         std::fs::write(&path, &bytes).expect("a file");
         assert_eq!(runtime_of(&path).map(Runtime::name), Some("ghc"));
+        // This executable has the table, like gclab and programs that link it.
+        let own = std::env::current_exe().expect("a path");
+        assert_eq!(runtime_of(&own).map(Runtime::name), Some("none"));
         std::fs::write(&path, "#!/bin/sh\necho $OCAMLRUNPARAM GHC RTS\n").expect("a file");
         assert_eq!(runtime_of(&path).map(Runtime::name), None);
         assert_eq!(runtime_of(Path::new("/usr/bin/java")).map(Runtime::name), Some("jvm"));

@@ -34,6 +34,9 @@ const REFUSALS: [&str; 7] = [
     "stack chunk buffer size (-kb) must be less than",
 ];
 
+/// The end of other refusals: a summary of the command line.
+const USAGE: &str = "+RTS <rtsopts>";
+
 /// The complaint about a setting that ends the program by SIGABRT.
 const ABORT: &str = "The non-moving collector doesn't support";
 
@@ -317,7 +320,7 @@ impl Runtime for Ghc {
         }
         // The runtime complains about some wrong flags at once, but exits only after reading all
         // flags, and `--info` comes before that.
-        if describes_itself || ended.status == Some(1) && !is_quiet && ended.stdout.is_empty() {
+        if describes_itself || self.failure(ended) == Some(Failure::Refused) {
             return Err(first_line(ended.stderr));
         }
         Err(
@@ -375,7 +378,7 @@ impl Runtime for Ghc {
         match ended.status {
             Some(EXIT_HEAP_OVERFLOW) => Some(Failure::Exhausted),
             _ if says("Heap exhausted;") || says("heap overflow") => Some(Failure::Exhausted),
-            Some(1) if REFUSALS.iter().any(|text| says(text)) => Some(Failure::Refused),
+            Some(1) if REFUSALS.iter().any(|text| says(text)) || says(USAGE) => Some(Failure::Refused),
             None if says(ABORT) => Some(Failure::Refused),
             _ => None,
         }

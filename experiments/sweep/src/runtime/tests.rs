@@ -598,6 +598,18 @@ fn a_probe_of_ghc_tells_refusals_from_programs_that_run() {
         ghc.probed(&Setting::new(), &complained).unwrap_err(),
         threads.lines().next().unwrap()
     );
+    let other = ended(
+        Some(1),
+        "p: the flag -x is of no use\np: Usage: <prog> <args> [+RTS <rtsopts> | -RTS <args>]\n",
+        None,
+    );
+    assert!(ghc.probed(&Setting::new(), &other).unwrap_err().contains("of no use"));
+    // The program itself refuses the words that its runtime passes on.
+    for status in [1, 3] {
+        let usage = ended(Some(status), "usage: p N\n", None);
+        let reason = ghc.probed(&Setting::new(), &usage).unwrap_err();
+        assert!(reason.contains("-rtsopts=ignoreAll"), "{reason}");
+    }
     let ignored = Ended {
         stdout: "the program's own output",
         ..ended(Some(0), "", None)

@@ -76,7 +76,11 @@ pub fn of_commands(
         text,
     };
     let name = numbered(commands.iter().map(|command| name_of(command))).join("-");
-    from_source(name, source, None, registry)
+    let experiment = from_source(name, source, None, registry)?;
+    Ok(Experiment {
+        is_of_commands: true,
+        ..experiment
+    })
 }
 
 /// The experiment of a results folder: the text of the file that its plan keeps, and its `repeat`,
