@@ -289,7 +289,7 @@ impl Search {
         match self.stage {
             Stage::Pilot | Stage::Rung(0) => "pilot".to_owned(),
             Stage::Rung(next) => format!("rung {next}"),
-            Stage::Shortening if self.leader.is_none() => format!("rung {RUNGS}"),
+            Stage::Shortening if self.leader.is_none() => format!("rung {}", RUNGS + 1),
             Stage::Shortening | Stage::Confirmation => "the leader with fewer flags".to_owned(),
             Stage::Done => "confirmation".to_owned(),
         }
