@@ -158,13 +158,6 @@ fn ratios_to_other_runtimes_are_those_of_the_reference_data() {
             "GHC -qg",
             &[("A", "4m")],
         ),
-        row(
-            "GHC `-N2 -A4m -qg1`",
-            "ghc_threads",
-            "parallel",
-            "GHC -qg1",
-            &[("A", "4m")],
-        ),
         row("MMTk GenImmix", "mmtk", "gen-immix", "MMTk GenImmix", FACTOR),
         row("MMTk StickyImmix", "mmtk", "sticky-immix", "MMTk StickyImmix", FACTOR),
         row(
@@ -205,6 +198,43 @@ fn ratios_to_copying_are_those_of_the_reference_data() {
         "ratios to copying",
         &table("over `copying`", &rows, COLUMNS, PAGES),
     );
+}
+
+/// The CPU time in a heap of so many tenths of the live data.
+fn cpu_in<const TENTHS: u32>(run: &RunRecord) -> Option<f64> {
+    let times = ["args.TIMES", "env.TIMES"]
+        .iter()
+        .find_map(|axis| run.settings.get(*axis));
+    total_cpu(run).filter(|_| times.is_some_and(|times| *times == TENTHS.to_string()))
+}
+
+#[test]
+fn ratios_to_whippet_are_those_of_the_reference_data() {
+    let row = |name, collector, against| row(name, "whippet", collector, against, FIXED);
+    let rows = [
+        row("`two-space`, `semi`", "two-space", "whippet semi"),
+        row("`copying`, `generational-pcc`", "copying", "whippet generational-pcc"),
+        row("`immix`, `mmc`", "immix", "whippet mmc"),
+        row("`mark-sweep`, `mmc`", "mark-sweep", "whippet mmc"),
+        row(
+            "`sticky-immix`, `generational-mmc`",
+            "sticky-immix",
+            "whippet generational-mmc",
+        ),
+        row(
+            "`gen-immix`, `generational-mmc`",
+            "gen-immix",
+            "whippet generational-mmc",
+        ),
+    ];
+    let columns = [
+        column("1.5 ×", cpu_in::<15>),
+        column("2 ×", cpu_in::<20>),
+        column("3 ×", cpu_in::<30>),
+        column("resident", |run| Some(run.max_rss_bytes? as f64)),
+    ];
+    let table = table("over whippet's", &rows, &columns, &[None]);
+    part_holds("docs/performance.md", "ratios to whippet", &table);
 }
 
 /// CPU time of the last collection of `ocaml`, after the end of the program: OCaml has none.
