@@ -33,19 +33,17 @@ fn table(report: &str, title: &str) -> String {
     rows.iter().map(short).collect::<Vec<_>>().join("\n")
 }
 
-/// A folder's date, machine and build, as a line for a page.
+/// A folder's date, machine and build, as a line for a page. `plan.json` has the rest.
 pub(super) fn provenance(dir: &ResultsDir) -> String {
     let manifest = dir.manifest();
     let (machine, build) = (&manifest.machine, &manifest.build);
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let commit: String = known(&build.git_commit).chars().take(7).collect();
     format!(
-        "{}, {} x {}, {}, {}; gclab {commit}; {} runs of each configuration.",
+        "{}, {} x {}; gclab {commit}; {} runs of each configuration.",
         manifest.started.split('T').next().unwrap_or_default(),
         machine.cores.unwrap_or_default(),
         known(&machine.cpu),
-        known(&machine.kernel),
-        known(&build.rustc),
         manifest.repeat
     )
 }
