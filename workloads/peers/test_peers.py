@@ -15,8 +15,8 @@ import oracle
 import pages
 
 HERE = Path(__file__).parent
-# Without the one that measures readers of heap files, and the one with whippet's programs.
-WORKLOADS = sorted(file for file in HERE.glob("*.toml") if file.name not in ["heap.toml", "whippet.toml"])
+# Without the one that measures readers of heap files.
+WORKLOADS = sorted(file for file in HERE.glob("*.toml") if file.name != "heap.toml")
 GCLAB = Path(os.environ.get("GCLAB", HERE.parents[1] / "target/release/gclab"))
 
 # A program's answer: the workload, its arguments, the checksum.

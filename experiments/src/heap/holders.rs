@@ -9,7 +9,10 @@ use serde::Serialize;
 use std::collections::HashMap;
 
 use super::owners::{self, Field, Owner, holds};
-use super::words::{COLUMNS, cut, field, fit, fit_to, is_place, label, name, number, percent, reference, size};
+use super::words::{
+    ANONYMOUS, COLUMNS, INNER, class_word, cut, field, fit, fit_to, is_place, label, name, number, percent, reference,
+    size,
+};
 
 /// The part of the heap that a suspect holds, in percent.
 pub(super) const SUSPECT: u64 = 5;
@@ -42,8 +45,6 @@ const THREAD_LOCAL: &str = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 
 /// How little an answer can say.
 const TIGHTEST: u32 = 4;
-/// The name of a function without one, of which its place tells more.
-pub(super) const ANONYMOUS: &str = "anonymous";
 /// The columns of a path's first step.
 const FIRST: usize = COLUMNS - 19;
 
@@ -51,16 +52,6 @@ const FIRST: usize = COLUMNS - 19;
 const WAY: usize = 5;
 /// A reference to one of many.
 const ANY: &str = "[*]";
-
-/// Ways into the inner arrays of containers.
-pub(super) const INNER: [&str; 6] = [
-    ".table",
-    ".backing_store",
-    ".elements",
-    ".properties",
-    ".array Object[]",
-    ".elementData Object[]",
-];
 
 /// Classes and functions of Node.js itself, besides those whose scripts are `node:...`.
 const RUNTIME: [&str; 3] = ["BuiltinModule", "internalBinding", "NativeModule"];
@@ -256,16 +247,6 @@ fn anchor(merged: &Merged, path: &[u32]) -> usize {
         _ if is_static => known - 1,
         _ => known,
     }
-}
-
-/// A class after the name of a reference, which tells more than some classes do.
-pub(super) fn class_word(class: &str) -> &str {
-    if class == "Object" || class.starts_with(['(', '{']) || class.starts_with("system / ") || is_scope(class) {
-        return "";
-    }
-    let is_library = rank(class) == Rank::Library;
-    let start = class.rfind('.').filter(|_| is_library).map_or(0, |point| point + 1);
-    &class[start..]
 }
 
 /// A step of a path, if it tells anything.

@@ -5,8 +5,7 @@ use gclab_heap_traverse::analysis::{Analysis, Merged, Rank, is_scope};
 use gclab_snapshot::Edge;
 use std::collections::HashMap;
 
-use super::holders::{ANONYMOUS, INNER, class_word};
-use super::words::{is_place, name, way};
+use super::words::{ANONYMOUS, INNER, class_word, is_place, name, way};
 
 /// The most references from a field of the program to what a reader finds by it.
 const FAR: usize = 6;

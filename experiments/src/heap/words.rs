@@ -3,9 +3,32 @@
 use std::borrow::Cow;
 
 use gclab_core::stats::render::{commas, is_unprintable};
-use gclab_heap_traverse::analysis::Analysis;
+use gclab_heap_traverse::analysis::{Analysis, Rank, is_scope, rank};
 use gclab_results::printable;
 use gclab_snapshot::{Edge, EdgeName, Node};
+
+/// The name of a function without one, of which its place tells more.
+pub(super) const ANONYMOUS: &str = "anonymous";
+
+/// Ways into the inner arrays of containers.
+pub(super) const INNER: [&str; 6] = [
+    ".table",
+    ".backing_store",
+    ".elements",
+    ".properties",
+    ".array Object[]",
+    ".elementData Object[]",
+];
+
+/// A class after the name of a reference, which tells more than some classes do.
+pub(super) fn class_word(class: &str) -> &str {
+    if class == "Object" || class.starts_with(['(', '{']) || class.starts_with("system / ") || is_scope(class) {
+        return "";
+    }
+    let is_library = rank(class) == Rank::Library;
+    let start = class.rfind('.').filter(|_| is_library).map_or(0, |point| point + 1);
+    &class[start..]
+}
 
 /// The most letters of a name that are shown.
 pub(super) const NAME: usize = 60;

@@ -333,6 +333,9 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
         assert_eq!(lines.len(), 3, "{text}");
-        assert!(lines[1].trim() == "-Xmn256m -Xms1g" && lines[2].contains("12"), "{text}");
+        assert!(
+            lines[1].trim() == "-Xmn256m -Xms1g" && lines[2].contains("12"),
+            "{text}"
+        );
     }
 }
