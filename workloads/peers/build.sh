@@ -31,6 +31,7 @@ ocaml() {
 whippet() {
     local clone=$out/whippet/clone
     [ -d "$clone" ] || git clone --quiet "${WHIPPET:-https://github.com/wingo/whippet}" "$clone"
+    git -C "$clone" checkout --quiet 116d247
     make -s -C "$clone" bin/{quads,mt-gcbench}.{semi,generational-pcc,mmc,generational-mmc}
     cargo build --quiet --release --manifest-path whippet/Cargo.toml --target-dir "$out/whippet"
 }

@@ -7,7 +7,7 @@
 //! are scanned live until the cycle is over, and so do their slots. The closures of the blocks
 //! themselves are scanned when they have moved.
 //!
-//! A block with too many slots is not emptied, nor is one whose slots there is no memory for: its
+//! A block with too many slots is not emptied, nor is one for whose slots there is no memory: its
 //! closures are scanned where they are.
 //!
 //! [`LineSpace::choose_for_cycle`]: super::LineSpace::choose_for_cycle

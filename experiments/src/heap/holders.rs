@@ -273,7 +273,9 @@ fn key(analysis: &Analysis<'_>, merged: &Merged, place: u32) -> Option<String> {
                 .edges()
                 .find(|&edge| number(edge) == value.checked_sub(1))?
                 .target();
-            (table.type_name() == "array" && key.type_name() == "string").then(|| key.name())?
+            // The elements of a JavaScript array are no entries.
+            let is_map = table.type_name() == "array" && table.name() != "(object elements)";
+            (is_map && key.type_name() == "string").then(|| key.name())?
         }
     };
     Some(format!("[\"{}\"]", cut(&key)))

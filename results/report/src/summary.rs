@@ -72,12 +72,12 @@ const DISTURBED: f64 = 1.0 / 3.0;
 pub(crate) fn axis_name(axis: &str) -> String {
     if matches!(axis, "build" | "gc" | HEAP) || axis.contains('.') {
         axis.to_owned()
-    } else if axis.contains('-') {
-        format!("--{axis}")
-    } else if axis.len() > LONGEST_SHORT {
+    } else if axis.len() <= LONGEST_SHORT {
+        format!("-{axis}")
+    } else if axis.starts_with(char::is_uppercase) && !axis.contains('-') {
         format!("-XX:{axis}")
     } else {
-        format!("-{axis}")
+        format!("--{}", axis.replace('_', "-"))
     }
 }
 
@@ -419,13 +419,27 @@ mod tests {
 
     #[test]
     fn an_axis_is_spelled_as_its_runtime_takes_it() {
-        let all = ["A", "qg", "nonmoving-gc", "Xmx", "NewRatio", "gc", "heap", "args.n"].map(axis_name);
+        let all = [
+            "A",
+            "qg",
+            "nonmoving-gc",
+            "Xmx",
+            "NewRatio",
+            "sizing",
+            "membalancer_c",
+            "gc",
+            "heap",
+            "args.n",
+        ]
+        .map(axis_name);
         let spelled = [
             "-A",
             "-qg",
             "--nonmoving-gc",
             "-Xmx",
             "-XX:NewRatio",
+            "--sizing",
+            "--membalancer-c",
             "gc",
             "heap",
             "args.n",

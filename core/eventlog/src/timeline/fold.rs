@@ -171,13 +171,22 @@ impl Fold {
         sample.at = time.max(sample.at);
         let mut victim = None;
         match number {
-            SPARK_CREATE => (sample.created, sample.pool) = (sample.created + 1, sample.pool + 1),
+            SPARK_CREATE => {
+                sample.created = sample.created.saturating_add(1);
+                sample.pool = sample.pool.saturating_add(1);
+            }
             SPARK_STEAL => {
-                sample.converted += 1;
+                sample.converted = sample.converted.saturating_add(1);
                 [victim] = event.numbers();
             }
-            SPARK_RUN => (sample.converted, sample.pool) = (sample.converted + 1, sample.pool.saturating_sub(1)),
-            SPARK_FIZZLE => (sample.fizzled, sample.pool) = (sample.fizzled + 1, sample.pool.saturating_sub(1)),
+            SPARK_RUN => {
+                sample.converted = sample.converted.saturating_add(1);
+                sample.pool = sample.pool.saturating_sub(1);
+            }
+            SPARK_FIZZLE => {
+                sample.fizzled = sample.fizzled.saturating_add(1);
+                sample.pool = sample.pool.saturating_sub(1);
+            }
             SPARK_GC => sample.pool = sample.pool.saturating_sub(1),
             SPARK_COUNTERS => {
                 let [Some(created), _, _, Some(converted), _, Some(fizzled), Some(pool)] = event.numbers() else {

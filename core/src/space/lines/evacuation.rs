@@ -139,8 +139,8 @@ impl LineSpace {
 
     /// The blocks that may be candidates, the emptiest first, with the bytes in them that may hold
     /// closures: `fullest` sixteenths at most. Reading headers is slow, so only as many blocks are
-    /// measured as the reserve may have room for, those with the fewest closures; the others follow
-    /// and count as full.
+    /// measured as the reserve may have room for, those with the fewest closures; the others follow,
+    /// and count as full, whatever they hold.
     fn sparse_blocks(&mut self, marks: &MarkBits, fullest: usize) -> Vec<(Bytes, BlockRun)> {
         self.filled.sort_unstable_by_key(|filled| filled.hole.start);
         let most = |run: BlockRun| Bytes(run.bytes().0 / 16 * fullest);
@@ -162,7 +162,7 @@ impl LineSpace {
             room = room.saturating_sub(if is_sparse { *full } else { Bytes::ZERO });
             is_sparse
         });
-        sparse.sort_by_key(|&(full, _)| full);
+        sparse.sort_by_key(|&(full, run)| (full == run.bytes(), full));
         sparse
     }
 

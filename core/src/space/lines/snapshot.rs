@@ -11,7 +11,7 @@
 //! their state is that of mixed blocks, and nobody gets their holes; the slots that lead into them
 //! are recorded ([`Incoming`](crate::space::Incoming)). When everything is marked, their closures move
 //! to free blocks. Costs: bits of the blocks that are looked at, and the headers of the closures in
-//! those that are chosen, and as many again.
+//! those that are chosen, and in some of those that are not.
 
 use super::evacuation::{EIGHTHS, IDLE_PART};
 use super::holes::Hole;
@@ -30,7 +30,7 @@ const LEAST_COUNTED: Bytes = Bytes::kib(2);
 /// Blocks that are looked at for a cycle. The next cycle goes on behind them.
 const MOST_LOOKED_AT: usize = 2048;
 
-/// The size of most closures. No more headers are read than such closures are moved.
+/// The usual size of a closure, which bounds the headers that are read.
 const USUAL: Bytes = Bytes(32);
 
 /// The eighths of a block that may hold closures: a quarter. Builds for tests empty any.
@@ -102,14 +102,15 @@ impl LineSpace {
     /// closures came between old ones. (Slots in blocks that are mixed for this reason were not
     /// recorded.)
     pub fn condemn_chosen(&mut self, heap: &mut Heap, blocks: &[ChosenBlock]) -> bool {
-        if blocks.is_empty() || self.has_mixed && !mutant!("chosen/emptied-while-mixed") {
+        let known = || blocks.iter().filter(|block| block.is_known());
+        if known().next().is_none() || self.has_mixed && !mutant!("chosen/emptied-while-mixed") {
             return false;
         }
         self.reserve.keep();
         let kept: usize = self.reserve.runs.iter().map(|run| run.bytes().0).sum();
-        let full: usize = blocks.iter().map(|block| block.full.0).sum();
+        let full: usize = known().map(|block| block.full.0).sum();
         self.fill_reserve(heap, Bytes(kept + (full / 8 * EIGHTHS).max(BLOCK.0)));
-        for block in blocks.iter().filter(|block| block.is_known()) {
+        for block in known() {
             heap.set_state(block.run, BlockState::of_step(self.step).condemned(true));
             self.candidates.push(block.run);
         }

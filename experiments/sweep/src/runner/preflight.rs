@@ -263,9 +263,9 @@ fn refused(program: &Program, setting: &Setting, reason: &str, none: &str) -> St
             "link it so, or leave the flag out".to_owned()
         }
         "ghc" if reason.contains("RTS options are disabled") => {
-            format!("link it with -rtsopts, or run it without flags by {none}")
+            format!("link it with -rtsopts, or run it without flags with {none}")
         }
-        _ => format!("leave the flag out, or run it without flags by {none}"),
+        _ => format!("leave the flag out, or run it without flags with {none}"),
     };
     format!(
         "program {}: the {runtime} runtime of {} refuses {flags}: {reason}; {remedy}",

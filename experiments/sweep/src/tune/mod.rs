@@ -112,8 +112,8 @@ impl Strategy for Tuning<'_> {
 }
 
 /// The figures of a run: the time of the measured phase, or of the whole process if the program
-/// reports no phases; the peak of the heap, and the largest resident set for others than gclab's
-/// workloads and programs of GHC and OCaml. Of memory, the other figure if only that is there.
+/// reports no phases; the peak of the heap for gclab, GHC and OCaml, and the largest resident set for
+/// others; whichever of the two is there.
 ///
 /// # Errors
 /// The reason why the run failed.

@@ -15,8 +15,8 @@
 //!    The better half of the others gets the next runs, together with untried settings that differ
 //!    from the leaders in one flag.
 //! 4. The leader gets *fewer flags* if possible: groups of its flags are left out, then each flag,
-//!    as long as no runs show that the shorter line is worse than the leader. It is over when each
-//!    flag left is one that the line is worse without.
+//!    as long as no runs show that the shorter line is worse than the leader, until leaving out any
+//!    other would make it worse.
 //! 5. The *confirmation* is new runs of the resulting setting and of the default, alternating. The
 //!    answer rests only on these runs: the leader leads partly by luck.
 //!
