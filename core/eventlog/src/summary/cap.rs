@@ -2,7 +2,6 @@
 
 use super::data::{CapTimes, Interval, Sparks};
 use crate::event::Event;
-use crate::kinds::number::*;
 
 /// The last value of a counter of a capability before an interval, and the last one in it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -153,33 +152,6 @@ pub(super) fn figures(event: &Event<'_>) -> Option<Figures> {
         par_copied: par_copied?,
         balanced,
     })
-}
-
-impl Sparks {
-    /// The sparks so far after an event of them: the counters, or one more.
-    pub(super) fn after(mut self, event: &Event<'_>, number: u16) -> Option<Sparks> {
-        let one = match number {
-            SPARK_CREATE => &mut self.created,
-            SPARK_DUD => &mut self.dud,
-            SPARK_OVERFLOW => &mut self.overflowed,
-            SPARK_RUN | SPARK_STEAL => &mut self.converted,
-            SPARK_FIZZLE => &mut self.fizzled,
-            SPARK_GC => &mut self.gcd,
-            _ => {
-                let [created, dud, overflowed, converted, gcd, fizzled] = event.numbers();
-                return Some(Sparks {
-                    created: created?,
-                    dud: dud?,
-                    overflowed: overflowed?,
-                    converted: converted?,
-                    gcd: gcd?,
-                    fizzled: fizzled?,
-                });
-            }
-        };
-        *one = one.saturating_add(1);
-        Some(self)
-    }
 }
 
 /// Adds the sparks of a capability in the interval.

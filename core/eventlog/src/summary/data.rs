@@ -2,6 +2,9 @@
 
 use gclab_core::stats::Pauses;
 
+use crate::event::Event;
+use crate::kinds::number::*;
+
 /// A stretch of a log's time, in nanoseconds since the start of the runtime.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Interval {
@@ -266,6 +269,31 @@ pub struct Sparks {
 }
 
 impl Sparks {
+    /// The sparks so far after an event of them: the counters, or one more.
+    pub(crate) fn after(mut self, event: &Event<'_>, number: u16) -> Option<Sparks> {
+        let one = match number {
+            SPARK_CREATE => &mut self.created,
+            SPARK_DUD => &mut self.dud,
+            SPARK_OVERFLOW => &mut self.overflowed,
+            SPARK_RUN | SPARK_STEAL => &mut self.converted,
+            SPARK_FIZZLE => &mut self.fizzled,
+            SPARK_GC => &mut self.gcd,
+            _ => {
+                let [created, dud, overflowed, converted, gcd, fizzled] = event.numbers();
+                return Some(Sparks {
+                    created: created?,
+                    dud: dud?,
+                    overflowed: overflowed?,
+                    converted: converted?,
+                    gcd: gcd?,
+                    fizzled: fizzled?,
+                });
+            }
+        };
+        *one = one.saturating_add(1);
+        Some(self)
+    }
+
     /// The number of all sparks.
     pub fn total(&self) -> u64 {
         self.created.saturating_add(self.dud).saturating_add(self.overflowed)

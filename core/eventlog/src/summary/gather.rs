@@ -7,11 +7,11 @@ use gclab_core::stats::SinglePause;
 
 use super::calls::Calls;
 use super::cap::{Cap, Figures, Work, figures};
+use super::cap_pauses::CapPauses;
 use super::data::{Generation, Interval, Live, Parallel, Stops, Summary};
 use super::looks::Looks;
 use super::samples::Samples;
 use super::spans::Spans;
-use super::stopped::CapPauses;
 use crate::event::Event;
 use crate::kinds::number::*;
 use crate::value::texts;

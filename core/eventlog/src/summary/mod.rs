@@ -6,6 +6,7 @@
 
 mod calls;
 mod cap;
+mod cap_pauses;
 mod data;
 mod figures;
 mod finish;
@@ -14,7 +15,6 @@ mod looks;
 mod samples;
 mod sentence;
 mod spans;
-mod stopped;
 mod text;
 
 use std::fs::File;

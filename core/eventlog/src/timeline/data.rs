@@ -1,5 +1,7 @@
 //! A timeline as plain data.
 
+use crate::summary::Sparks;
+
 /// The number of [`State`]s.
 pub const STATES: usize = 9;
 
@@ -134,12 +136,8 @@ pub struct Mark {
 pub struct SparkSample {
     /// The time of the counters. Of several in one cell, only the last are kept.
     pub at: u64,
-    /// The sparks put into its pool since its start.
-    pub created: u64,
-    /// The sparks of its pool that were run since then.
-    pub converted: u64,
-    /// Those whose closure was evaluated before they were run.
-    pub fizzled: u64,
+    /// Its sparks since its start.
+    pub all: Sparks,
     /// The sparks left in its pool.
     pub pool: u64,
 }

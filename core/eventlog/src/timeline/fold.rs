@@ -167,42 +167,28 @@ impl Fold {
     fn sparks(&mut self, event: &Event<'_>, number: u16, time: u64) {
         let step = self.step;
         let Some(cap) = self.cap(event) else { return };
-        let mut sample = cap.sparks.last().copied().unwrap_or_default();
-        sample.at = time.max(sample.at);
+        let last = cap.sparks.last().copied().unwrap_or_default();
+        let Some(all) = last.all.after(event, number) else {
+            return;
+        };
         let mut victim = None;
-        match number {
-            SPARK_CREATE => {
-                sample.created = sample.created.saturating_add(1);
-                sample.pool = sample.pool.saturating_add(1);
-            }
-            SPARK_STEAL => {
-                sample.converted = sample.converted.saturating_add(1);
-                [victim] = event.numbers();
-            }
-            SPARK_RUN => {
-                sample.converted = sample.converted.saturating_add(1);
-                sample.pool = sample.pool.saturating_sub(1);
-            }
-            SPARK_FIZZLE => {
-                sample.fizzled = sample.fizzled.saturating_add(1);
-                sample.pool = sample.pool.saturating_sub(1);
-            }
-            SPARK_GC => sample.pool = sample.pool.saturating_sub(1),
+        let pool = match number {
+            SPARK_CREATE => last.pool.saturating_add(1),
+            SPARK_RUN | SPARK_FIZZLE | SPARK_GC => last.pool.saturating_sub(1),
             SPARK_COUNTERS => {
-                let [Some(created), _, _, Some(converted), _, Some(fizzled), Some(pool)] = event.numbers() else {
+                let [.., Some(pool)]: [Option<u64>; 7] = event.numbers() else {
                     return;
                 };
-                let at = sample.at;
-                sample = SparkSample {
-                    at,
-                    created,
-                    converted,
-                    fizzled,
-                    pool,
-                };
+                pool
             }
-            _ => return,
-        }
+            SPARK_STEAL => {
+                [victim] = event.numbers();
+                last.pool
+            }
+            _ => last.pool,
+        };
+        let at = time.max(last.at);
+        let sample = SparkSample { at, all, pool };
         self.entries += usize::from(cap.sparks.push(sample, step));
         let victim = victim.and_then(|victim| self.caps.get_mut(victim as usize)?.as_mut());
         if let Some(victim) = victim

@@ -48,7 +48,12 @@ fn sparks_are_counted_by_capability() {
         samples.map(|sample| {
             (
                 sample.at,
-                [sample.created, sample.converted, sample.fizzled, sample.pool],
+                [
+                    sample.all.created,
+                    sample.all.converted,
+                    sample.all.fizzled,
+                    sample.pool,
+                ],
             )
         })
     };
@@ -75,7 +80,12 @@ fn each_spark_counts_where_it_is_logged() {
             .rev()
             .find(|sample| sample.at <= at)
             .unwrap();
-        [sample.created, sample.converted, sample.fizzled, sample.pool]
+        [
+            sample.all.created,
+            sample.all.converted,
+            sample.all.fizzled,
+            sample.pool,
+        ]
     };
     assert_eq!(last_at(0, 30), [3, 0, 0, 3]);
     assert_eq!((last_at(0, 50), last_at(1, 50)), ([3, 1, 0, 1], [0, 1, 0, 0]));

@@ -120,7 +120,13 @@ fn sparks(samples: &[SparkSample]) -> Vec<u64> {
     let mut before = 0;
     let numbers = samples.iter().flat_map(|sample| {
         let step = sample.at - std::mem::replace(&mut before, sample.at);
-        [step, sample.created, sample.converted, sample.fizzled, sample.pool]
+        [
+            step,
+            sample.all.created,
+            sample.all.converted,
+            sample.all.fizzled,
+            sample.pool,
+        ]
     });
     numbers.collect()
 }
@@ -142,7 +148,7 @@ fn profile(profile: &HeapProfile) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gclab_eventlog::{Collections, Piece, Summary};
+    use gclab_eventlog::{Collections, Piece, Sparks, Summary};
 
     #[test]
     fn entries_that_stand_for_several_have_the_sums_of_each() {
@@ -160,9 +166,12 @@ mod tests {
         let look = |from, to, total_ns| Looked { from, to, total_ns };
         let spark_sample = |at, created| SparkSample {
             at,
-            created,
-            converted: 2,
-            fizzled: 1,
+            all: Sparks {
+                created,
+                converted: 2,
+                fizzled: 1,
+                ..Sparks::default()
+            },
             pool: 4,
         };
         let timeline = Timeline {

@@ -3,9 +3,9 @@
 /// Limit on pauses kept: 24 MiB.
 const MOST: usize = 1 << 20;
 
-/// A capability is stopped for a collection.
+/// A capability stops for a collection, and resumes.
 #[derive(Debug)]
-struct Stopped {
+struct CapPause {
     from: u64,
     to: u64,
     cap: u16,
@@ -13,13 +13,13 @@ struct Stopped {
 
 /// The pauses of single capabilities.
 #[derive(Debug, Default)]
-pub(super) struct CapPauses(Vec<Stopped>);
+pub(super) struct CapPauses(Vec<CapPause>);
 
 impl CapPauses {
     /// Adds a pause. Capabilities may come one after another, as in the file.
     pub(super) fn add(&mut self, cap: u16, from: u64, to: u64) {
         if self.0.len() <= MOST {
-            self.0.push(Stopped { from, to, cap });
+            self.0.push(CapPause { from, to, cap });
         }
     }
 
@@ -29,15 +29,15 @@ impl CapPauses {
         if self.0.len() > MOST {
             return None;
         }
-        self.0.sort_unstable_by_key(|stopped| stopped.from);
+        self.0.sort_unstable_by_key(|pause| pause.from);
         let (mut greatest, mut several) = (0, false);
         let mut rest = self.0.as_slice();
         while let Some(first) = rest.first() {
             let mut end = first.to;
-            let is_next = |(place, stopped): (usize, &Stopped)| {
+            let is_next = |(place, pause): (usize, &CapPause)| {
                 // A capability may stop again before another has resumed.
-                let is_same = stopped.from < end && rest[..place].iter().all(|other| other.cap != stopped.cap);
-                end = end.max(stopped.to);
+                let is_same = pause.from < end && rest[..place].iter().all(|other| other.cap != pause.cap);
+                end = end.max(pause.to);
                 !is_same
             };
             let count = rest
@@ -47,10 +47,7 @@ impl CapPauses {
                 .position(is_next)
                 .map_or(rest.len(), |after| after + 1);
             let (collection, others) = rest.split_at(count);
-            let sum: u128 = collection
-                .iter()
-                .map(|stopped| u128::from(stopped.to - stopped.from))
-                .sum();
+            let sum: u128 = collection.iter().map(|pause| u128::from(pause.to - pause.from)).sum();
             greatest = greatest.max((sum / count as u128) as u64);
             several |= count > 1;
             rest = others;
