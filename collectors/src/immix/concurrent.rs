@@ -95,7 +95,7 @@ unsafe impl Generations for LineGenerations {
     }
 
     fn promote(&mut self, pause: &mut Pause<'_, Bump>, also: Option<&MarkBits>) -> Marked {
-        let also = also.map(|also| (also, &*self.incoming));
+        let also = also.map(|also| (also, self.recorder()));
         self.spaces.mark(pause, Marking::Young, also)
     }
 

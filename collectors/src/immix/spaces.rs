@@ -161,7 +161,7 @@ impl Spaces {
         &mut self,
         pause: &mut Pause<'_, Bump>,
         marking: Marking,
-        also: Option<(&MarkBits, &Incoming)>,
+        also: Option<(&MarkBits, Arc<Incoming>)>,
     ) -> Marked {
         let marks = exclusive(&mut self.marks);
         let is_short =

@@ -54,18 +54,6 @@ impl<R: Record + Send> Record for Arc<R> {
     }
 }
 
-impl<R: Record> Record for &R {
-    #[inline(always)]
-    fn is_in_use(&self) -> bool {
-        (**self).is_in_use()
-    }
-
-    #[inline(always)]
-    fn record(&self, slot: Slot, closure: ClosureRef) {
-        (**self).record(slot, closure);
-    }
-}
-
 /// The slots that lead into chosen blocks.
 #[derive(Debug)]
 pub struct Incoming {
