@@ -51,7 +51,7 @@ impl Owner {
         }
         let owner = path.first().map_or(0, |&(owner, _)| owner);
         let (class, rank) = (name(analysis, owner), analysis.rank(owner));
-        if is_global(&class) {
+        if rank == Rank::Scope && is_global(&class) {
             ways[0].insert_str(0, "global");
         }
         let words = ways.iter().zip(&classes);

@@ -748,7 +748,7 @@ fn a_flag_that_the_jvm_says_it_ignores_is_refused_and_its_warnings_are_kept() {
     );
     let note = "[warning][stringdedup] String Deduplication disabled: not supported by selected GC";
     assert_eq!(jvm.figures(&warned).notes, [note]);
-    // What a program prints is no warning of its runtime.
+    // What a program prints is not a warning from its runtime.
     let own = Ended {
         stdout: "[main][warning][x] disabled\n12 s][warning][\n",
         ..warned
