@@ -70,7 +70,7 @@ pub(crate) enum Verdict {
     Worse,
     /// These runs cannot tell it from the best.
     Unclear,
-    /// It looks worse, but other programs disturbed its runs.
+    /// It was not shown to be as good, but other programs disturbed its runs or the best's.
     Disturbed,
     /// The interval is too wide for any statement.
     TooNoisy,
@@ -191,10 +191,7 @@ impl Ranking {
                 None if *center == least => Verdict::Tied,
                 None => Verdict::Unclear,
                 Some(effect) if metric.is_same(effect) => Verdict::Tied,
-                Some(effect) if effect.differs() && metric.is_elapsed() => {
-                    disturbance(effect, contender, &contenders[best])
-                }
-                Some(effect) => judge(effect),
+                Some(effect) => judged(metric, effect, contender, &contenders[best]),
             };
             Rank {
                 label: contender.label.clone(),
@@ -315,12 +312,7 @@ impl Ranking {
         let rest = worse.map_or_else(String::new, |one| format!(" {} {}.", one.label, takes(one)));
         let text = match open.verdict {
             Verdict::Tied => String::new(),
-            Verdict::Disturbed => format!(
-                " Disturbed{scope}: {} {} as long as {}, but other programs ran meanwhile. Stop them and repeat.",
-                open.label,
-                takes(open),
-                first.label
-            ),
+            Verdict::Disturbed => format!(" Disturbed{scope}: {}", open.disturbed(&open.label, &first.label)),
             Verdict::TooNoisy => {
                 let apart = self.leaders().filter(|one| one.verdict != Verdict::Tied);
                 let apart: Vec<&str> = apart.map(|one| one.label.as_str()).collect();
@@ -389,6 +381,17 @@ impl Rank {
             None => self.verdict.word().to_owned(),
         }
     }
+
+    /// What a disturbed comparison shows, and what to do.
+    pub(crate) fn disturbed(&self, label: &str, best: &str) -> String {
+        let shown = match &self.effect {
+            Some(effect) if !effect.is_too_noisy() => {
+                format!("{label} takes {} as long as {best}", format::effect(effect))
+            }
+            _ => format!("{label} and {best} were measured"),
+        };
+        format!("{shown}, but other programs ran meanwhile. Stop them and repeat.")
+    }
 }
 
 /// The verdict that an effect against the best allows.
@@ -404,14 +407,17 @@ fn judge(effect: &Effect) -> Verdict {
     }
 }
 
-/// The verdict on a difference of elapsed times: as in a comparison of folders, none is called worse
-/// if many runs of a side were disturbed, or if the CPU time contradicts it.
-fn disturbance(effect: &Effect, contender: &Contender<'_>, best: &Contender<'_>) -> Verdict {
+/// The verdict on a figure. As in a comparison of folders, times may be called the same, but nothing
+/// else, if many runs of a side were disturbed; nor is an elapsed time called worse if the CPU time
+/// contradicts it.
+fn judged(metric: &Metric, effect: &Effect, contender: &Contender<'_>, best: &Contender<'_>) -> Verdict {
     let groups = || contender.groups().chain(best.groups());
     let cpu = contender.over(best, &metric::TOTAL_CPU);
-    let is_contradicted = || cpu.is_some_and(|cpu| contradicts(&cpu, groups()));
+    let is_contradicted = || metric.is_elapsed() && cpu.is_some_and(|cpu| contradicts(&cpu, groups()));
     match judge(effect) {
-        Verdict::Worse if groups().any(Group::is_disturbed) || is_contradicted() => Verdict::Disturbed,
+        Verdict::Tied => Verdict::Tied,
+        _ if metric.is_time() && groups().any(Group::is_disturbed) => Verdict::Disturbed,
+        Verdict::Worse if is_contradicted() => Verdict::Disturbed,
         verdict => verdict,
     }
 }
@@ -506,10 +512,32 @@ mod tests {
         );
     }
 
+    /// What is not shown to be the same is disturbed, and the first sentence says what to do.
+    #[test]
+    fn disturbed_runs_are_told_first() {
+        let times = [("copying", [1.0; 3]), ("two-space", [1.0, 1.08, 1.0])];
+        let [text, _] = answer(&times, true);
+        let expected = "Disturbed on binary_trees 14: two-space takes 1.03× (0.9";
+        assert!(
+            text.starts_with(expected) && text.contains("Stop them and repeat."),
+            "{text}"
+        );
+        assert!(!text.contains("Not decided"), "{text}");
+        let [noisy, all] = answer(&[("copying", [1.0; 3]), ("two-space", [1.46, 1.73, 2.05])], true);
+        let expected =
+            "Disturbed on binary_trees 14: two-space and copying were measured, but other programs ran meanwhile.";
+        assert!(
+            noisy.starts_with(expected) && !all.contains("takes too noisy"),
+            "{noisy}"
+        );
+        let [same, _] = answer(&[("copying", [1.0; 3]), ("two-space", [1.0, 1.01, 1.0])], true);
+        assert!(same.starts_with("copying and two-space tie"), "{same}");
+    }
+
     /// The interval excludes 1, but extends from 1.1 to 2.6: the report says only that.
     #[test]
     fn an_effect_that_is_too_noisy_has_no_sentence() {
-        let [text, all] = answer(&[("copying", [1.0; 3]), ("two-space", [1.46, 1.73, 2.05])], true);
+        let [text, all] = answer(&[("copying", [1.0; 3]), ("two-space", [1.46, 1.73, 2.05])], false);
         assert!(
             text.contains("Too noisy on binary_trees 14 to tell copying and two-space apart"),
             "{text}"

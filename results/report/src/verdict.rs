@@ -13,7 +13,7 @@ pub enum Verdict {
     Worse,
     /// Smaller by the threshold or more, and the interval excludes 1 and is not too wide.
     Better,
-    /// It seems to have changed, but other programs disturbed the runs.
+    /// It is not the same, but other programs disturbed the runs.
     Disturbed,
     /// None of the other verdicts: too few runs or too much noise.
     Unclear,

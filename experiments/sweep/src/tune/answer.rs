@@ -78,7 +78,7 @@ pub fn answer(search: &Search) -> Answer {
         _ if failed => Verdict::Unclear,
         (Some(limit), None, _) => Verdict::Needed(limit),
         (None, None, Some(effect)) => match (judged(&effect), disturbed(base, new)) {
-            (Verdict::Better, Some(runs)) if goal != Goal::Memory => Verdict::Disturbed(runs),
+            (Verdict::Better | Verdict::Unclear, Some(runs)) if goal != Goal::Memory => Verdict::Disturbed(runs),
             (verdict, _) => verdict,
         },
         (None, None, None) => Verdict::Unclear,

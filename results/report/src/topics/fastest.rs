@@ -155,9 +155,11 @@ pub(super) fn leading(summary: &Summary<'_>) -> Option<String> {
             )
         }
         (effect, open) => {
-            let advice = effect
-                .as_ref()
-                .map_or_else(String::new, |effect| format!("; {}", format::advice(effect, NEAR)));
+            let advice = match effect {
+                _ if others.verdict == Verdict::Disturbed => "; stop other programs and repeat".to_owned(),
+                Some(effect) => format!("; {}", format::advice(effect, NEAR)),
+                None => String::new(),
+            };
             format!(
                 "{leads}, and {open} {is} undecided: {next}, {} {}{advice}.",
                 others.label,

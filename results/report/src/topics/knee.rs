@@ -239,11 +239,10 @@ impl Curve<'_> {
         }
         let worse = self.worse();
         if let Some(disturbed) = self.disturbed() {
+            let label = self.written(axis, &disturbed.label);
             return format!(
-                "{name}Disturbed: {} {} as long as {}, but other programs ran meanwhile. Stop them and repeat.",
-                self.written(axis, &disturbed.label),
-                disturbed.takes(),
-                self.ranking.first().label
+                "{name}Disturbed: {}",
+                disturbed.disturbed(&label, &self.ranking.first().label)
             );
         }
         if worse.is_empty() {

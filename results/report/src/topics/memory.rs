@@ -225,6 +225,10 @@ fn verdict(budget: &Budget<'_>, works: usize) -> String {
         (Verdict::Best, _) if complete == 1 => format!("only {} completes", leaders[0]),
         (Verdict::Best, _) => format!("{} is the fastest", leaders[0]),
         (Verdict::Tied, _) => format!("{} tie", short_list(&leaders, 3)),
+        (Verdict::Disturbed, _) => format!(
+            "{} are not told apart, as other programs ran: stop them and repeat",
+            short_list(&leaders, 3)
+        ),
         _ => format!("not decided between {}", short_list(&leaders, 3)),
     }
 }

@@ -40,6 +40,10 @@ impl Limit<'_> {
             (Verdict::Best, 1) => format!("only {}", leaders[0]),
             (Verdict::Best, _) => format!("{} takes the least CPU time", leaders[0]),
             (Verdict::Tied, _) => format!("{} tie", short_list(&leaders, 3)),
+            (Verdict::Disturbed, _) => format!(
+                "disturbed: stop other programs to tell {} apart",
+                short_list(&leaders, 3)
+            ),
             _ => format!("not decided between {}", short_list(&leaders, 3)),
         })
     }

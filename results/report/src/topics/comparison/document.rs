@@ -38,6 +38,9 @@ impl Comparison {
                 answer.push(said(words, verdict));
             }
         }
+        if self.count(Verdict::Disturbed) > 0 {
+            answer.push("Stop other programs and repeat.".to_owned());
+        }
         let disturbed = |row: &&Row| {
             let mut figures = row.figures.iter();
             row.verdict.is_change() && figures.any(|figure| figure.verdict == Verdict::Disturbed)

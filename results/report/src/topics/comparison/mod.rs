@@ -538,8 +538,8 @@ fn from_zero(metric: &Metric, base: &Rounds, new: &Rounds) -> Verdict {
     }
 }
 
-/// Times of disturbed runs are not called changed, and a total time is not if the CPU time
-/// contradicts it.
+/// Times of disturbed runs are called the same or nothing, and a total time is not called changed if
+/// the CPU time contradicts it.
 fn disturb(figures: &mut [Figure], base: &Group<'_>, new: &Group<'_>) {
     let cpu = figures
         .iter()
@@ -547,12 +547,15 @@ fn disturb(figures: &mut [Figure], base: &Group<'_>, new: &Group<'_>) {
         .and_then(|figure| figure.effect);
     for figure in figures
         .iter_mut()
-        .filter(|figure| figure.verdict.is_change() && figure.metric.is_time())
+        .filter(|figure| figure.verdict != Verdict::Same && figure.metric.is_time())
     {
         if base.is_disturbed() || new.is_disturbed() {
             figure.verdict = Verdict::Disturbed;
             figure.remark = Some("more than a third of the runs were disturbed".to_owned());
-        } else if figure.metric.is_elapsed() && cpu.is_some_and(|cpu| contradicts(&cpu, [base, new].into_iter())) {
+        } else if figure.verdict.is_change()
+            && figure.metric.is_elapsed()
+            && cpu.is_some_and(|cpu| contradicts(&cpu, [base, new].into_iter()))
+        {
             figure.verdict = Verdict::Disturbed;
             figure.remark = Some("the CPU time did not change".to_owned());
         }
@@ -680,6 +683,28 @@ mod tests {
             .join(" ");
         let said = "of these, other programs disturbed the times, which are not judged.";
         assert!(answer.starts_with("Better in") && answer.contains(said), "{answer}");
+    }
+
+    /// The times scatter by a tenth, and nothing else changes.
+    #[test]
+    fn what_disturbed_runs_leave_open_is_disturbed() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let of = |name: &str, times: [f64; 3]| {
+            let mut runs = runs(&small());
+            for run in &mut runs {
+                let seconds = times[run.round as usize];
+                run.stats.as_mut().expect("a good run").total_elapsed_seconds = Some(seconds);
+                run.conditions = Some(gclab_results::Conditions {
+                    disturbances: Some(vec!["other programs".to_owned()]),
+                    ..Default::default()
+                });
+            }
+            write(&parent.path().join(name), manifest(&small()), &runs)
+        };
+        let (base, new) = (of("base", [1.0, 1.1, 1.0]), of("new", [1.0, 0.9, 1.1]));
+        let answer = compare(&base, &new, 0.03, None, &[]).answer().join(" ");
+        assert!(answer.starts_with("Disturbed in"), "{answer}");
+        assert!(answer.contains("Stop other programs and repeat."), "{answer}");
     }
 
     #[test]
