@@ -14,7 +14,7 @@ use regex_lite::Regex;
 use crate::build::Build;
 use crate::machine;
 use crate::runtime::{self, Clash, Command, Ended, Runtime, Setting, Start, Task, Value, gclab};
-use crate::text::cut;
+use crate::text::{cut, western};
 use crate::units::factor;
 
 /// Figures further from 0 than this, or closer to it than its inverse, are not computed with: their
@@ -383,8 +383,8 @@ pub(crate) fn place_of(argument: &str) -> String {
 /// # Errors
 /// Why there is none. `1,234` may be either.
 fn number(text: &str) -> Result<f64, &'static str> {
-    let apart = ['_', ' ', '\'', '\u{a0}', '\u{202f}'];
-    let plain: String = text.trim().chars().filter(|c| !apart.contains(c)).collect();
+    let apart = ['_', ' ', '\'', '\u{a0}', '\u{202f}', '\u{66c}'];
+    let plain: String = western(text.trim()).chars().filter(|c| !apart.contains(c)).collect();
     let digits = plain.trim_start_matches(['-', '+']);
     let joined = |groups: &str, separator: char| {
         let (first, others) = groups.split_once(separator)?;
@@ -509,6 +509,9 @@ mod tests {
             ("1 234 567,25", 1_234_567.25),
             ("1.5e3", 1500.0),
             ("1234,567", 1234.567),
+            ("١٬٢٣٤٫٥", 1234.5),
+            ("۱۲٫۵", 12.5),
+            ("0\u{66b}125", 0.125),
         ] {
             assert_eq!(number(text), Ok(expected), "{text}");
         }

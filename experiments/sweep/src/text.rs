@@ -51,6 +51,17 @@ pub fn cut(text: &str, most: usize) -> String {
     }
 }
 
+/// A number's text with the digits and the decimal separator of Arabic locales (`١٫٥`) replaced.
+pub(crate) fn western(number: &str) -> String {
+    let western = |c: char| match c {
+        '\u{660}'..='\u{669}' => char::from_digit(c as u32 - 0x660, 10).unwrap_or(c),
+        '\u{6f0}'..='\u{6f9}' => char::from_digit(c as u32 - 0x6f0, 10).unwrap_or(c),
+        '\u{66b}' => '.',
+        other => other,
+    };
+    number.chars().map(western).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@ use gclab_results::{PlannedRun, Purpose, RunRecord};
 use super::flag::{Flag, Setting, Value};
 use super::space::TunableFlag;
 use crate::suggest::suggest;
-use crate::text::cut;
+use crate::text::{cut, western};
 
 /// What a run is for, and the files that it writes.
 #[derive(Clone, Copy, Debug)]
@@ -280,7 +280,7 @@ const LONGEST_WARNING: usize = 200;
 
 /// A number that a program printed under any locale: with a point, or with a comma.
 pub(super) fn number_of(text: &str) -> Option<f64> {
-    let number: f64 = text.trim().replace(',', ".").parse().ok()?;
+    let number: f64 = western(text.trim()).replace(',', ".").parse().ok()?;
     number.is_finite().then_some(number)
 }
 

@@ -12,6 +12,7 @@ use gclab_results::{Generation, Purpose, RunRecord, RunStats};
 use super::adapter::{Clash, Command, Ended, Failure, Runtime, Start, Task, first_line, number_of, warnings};
 use super::flag::{BYTES, Flag, Kind, NO_SUCH, Setting, Value, words};
 use super::space::{TunableFlag, tried};
+use crate::text::cut;
 
 /// The adapter.
 #[derive(Debug)]
@@ -388,11 +389,14 @@ impl Runtime for Ghc {
         let pairs = Pairs::of(ended.statistics.unwrap_or_default());
         RunRecord {
             stats: (!pairs.0.is_empty()).then(|| pairs.statistics()),
-            notes: warnings(ended.stderr, "WARNING: ").collect(),
+            notes: warnings(ended.stderr, "WARNING: ").chain(pairs.unread()).collect(),
             ..RunRecord::default()
         }
     }
 }
+
+/// The most characters of a value in a message.
+const LONGEST_VALUE: usize = 40;
 
 /// The pairs of names and values that `--machine-readable` prints. Of a name that occurs twice the
 /// first value counts; GHC prints one name with a blank at its end.
@@ -420,6 +424,21 @@ impl<'t> Pairs<'t> {
 
     fn seconds(&self, name: &str) -> Option<f64> {
         number_of(self.text(name)?)
+    }
+
+    /// What to say if values are not understood.
+    fn unread(&self) -> Option<String> {
+        let has_digits = |value: &str| value.contains(char::is_numeric);
+        let mut unread = self
+            .0
+            .iter()
+            .filter(|(_, value)| has_digits(value) && number_of(value).is_none());
+        let (name, value) = unread.next()?;
+        Some(format!(
+            "no figures of {} values that GHC prints in a form unknown to gclab; one is {name}, `{}`",
+            1 + unread.count(),
+            cut(value, LONGEST_VALUE)
+        ))
     }
 
     fn generation(&self, number: usize) -> Option<Generation> {

@@ -555,10 +555,10 @@ impl<'t> Log<'t> {
             let sizes = words.iter().filter_map(|word| bytes(word));
             self.committed = self.committed.max(sizes.max());
         }
-        let milliseconds = words.last().and_then(|last| number_of(last.strip_suffix("ms")?));
-        match milliseconds.filter(|_| is_pause) {
+        let length = words.last().and_then(|last| last.strip_suffix("ms"));
+        match length.and_then(number_of).filter(|_| is_pause) {
             Some(milliseconds) => self.pauses.push((milliseconds * 1e6).round() as u64),
-            None => collection.has_odd_pause |= is_pause && heap.is_some(),
+            None => collection.has_odd_pause |= is_pause && (heap.is_some() || length.is_some()),
         }
     }
 

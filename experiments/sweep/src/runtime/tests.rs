@@ -387,6 +387,12 @@ fn every_collector_of_the_jvm_has_its_collections_and_pauses() {
     let comma = "[0,135s][info][gc] GC(0) Pause Young (Allocation Failure) 6M->1M(64M) 2,170ms\n\
         [0,300s][info][gc] GC(1) Pause Full (System.gc()) 30M->5M(32M) 7,500ms\n";
     assert_eq!(of(comma), ((2, 1), (2, 9_670_000, 7_500_000), Some(64)));
+    for (separator, digit) in [("\u{66b}", "2"), ("\u{66b}", "۲"), ("\u{66b}", "٢"), (".", "2")] {
+        let arabic = comma
+            .replace(',', separator)
+            .replace("2,", &format!("{digit}{separator}"));
+        assert_eq!(of(&arabic), of(comma), "{arabic}");
+    }
     let odd = "[0.1s][info][gc] GC(1) Stop everything 6M->1M(64M) 2.170ms\n";
     let known = "[0.1s][info][gc] GC(0) Pause Young (Normal) 6M->1M(64M) 2.000ms\n";
     for (log, part) in [
@@ -398,6 +404,11 @@ fn every_collector_of_the_jvm_has_its_collections_and_pauses() {
         (
             "[0.1s][info][gc] GC(0) Pause Young (Normal) 6M->1M(64M) 2 milliseconds\n",
             "1 of 1",
+        ),
+        (
+            "[0.1s][info][gc] GC(0) Pause Mark Start 0·010ms\n[0.1s][info][gc] GC(0) Pause Mark End 0.010ms\n\
+             [0.1s][info][gc] GC(0) Garbage Collection (Warmup) 10M(10%)->8M(8%)\n",
+            "1 of 1 collections",
         ),
         (
             "0.135: [GC (Allocation Failure)  6144K->1M(64M), 0.0021 secs]\n",
@@ -425,6 +436,15 @@ fn figures_of_ghc_are_read_under_every_locale_and_its_warnings_are_kept() {
     let figures = ghc.figures(&ended(Some(0), &format!("other words\n{warning}\n"), Some(&comma)));
     assert_eq!(figures.stats.unwrap().mut_cpu_seconds, Some(0.01));
     assert_eq!(figures.notes, [warning]);
+    let of = |value: &str| ghc.figures(&ended(Some(0), "", Some(&GHC.replace("0.010000", value))));
+    assert_eq!(of("0\u{66b}010000").stats.unwrap().mut_cpu_seconds, Some(0.01));
+    let odd = of("0·010000");
+    assert_eq!(odd.stats.unwrap().mut_cpu_seconds, None);
+    assert!(
+        odd.notes[0].ends_with("one is mut_cpu_seconds, `0·010000`"),
+        "absent, and said: {:?}",
+        odd.notes
+    );
 }
 
 #[test]
