@@ -100,7 +100,7 @@ pub(crate) fn analyse(arguments: &Arguments) -> ExitCode {
             megabytes / read
         );
     }
-    let again = again(&arguments.file, arguments.exe.as_deref());
+    let again = again(&arguments.file, arguments.dump, arguments.exe.as_deref());
     match arguments.question.answer(&analysis, arguments.extent) {
         Ok(None) => {}
         Ok(Some(answer)) if arguments.json => return json::write(&file, &answer),
@@ -188,10 +188,11 @@ fn page(path: &Path, file: &str, analysis: &Analysis<'_>) -> Result<(), String> 
 }
 
 /// The arguments of a command that reads the same file, for a shell. Standard input has been read.
-pub(super) fn again(file: &Path, exe: Option<&Path>) -> Option<String> {
+pub(super) fn again(file: &Path, dump: Option<u32>, exe: Option<&Path>) -> Option<String> {
     let exe = exe.map(|exe| ["--exe".to_owned(), exe.display().to_string()]);
-    let words = [file.display().to_string()];
-    let words: Vec<String> = words.into_iter().chain(exe.into_iter().flatten()).collect();
+    let dump = dump.map(|dump| ["--dump".to_owned(), dump.to_string()]);
+    let mut words = vec![file.display().to_string()];
+    words.extend(exe.into_iter().chain(dump).flatten());
     (!input::is_standard_input(file)).then(|| shell_line(&words))
 }
 

@@ -51,6 +51,9 @@ pub(crate) struct Arguments {
     /// The executable of core files, which `gcore PID` writes: a program of GHC
     #[arg(long, value_name = "PROGRAM")]
     exe: Option<PathBuf>,
+    /// Numbers of the heap dumps to read, of several in one file [default: the last]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "exe")]
+    dump: Vec<u32>,
     /// End with status 1 if the heap grew by more than this from the first file to the last
     #[arg(long, value_name = "SIZE", value_parser = growth)]
     fail_above: Option<Bytes>,
@@ -66,6 +69,13 @@ pub(crate) struct Arguments {
     /// Read at most this many bytes of each file, unpacked [default: half of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = limit)]
     limit: Option<Bytes>,
+}
+
+impl Arguments {
+    /// The number of the heap dump to read of a file.
+    fn dump(&self, file: usize) -> Option<u32> {
+        self.dump.get(file).or(self.dump.first()).copied()
+    }
 }
 
 /// A size as flags have it, or with a B behind.
@@ -200,12 +210,19 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
     if let Some(html) = &arguments.html {
         input::may_write(html, "--html", arguments.files.iter().chain(&arguments.exe))?;
     }
+    if !matches!(arguments.dump.len(), 0 | 1) && arguments.dump.len() != arguments.files.len() {
+        return Err(format!(
+            "--dump: {} numbers for {} files: expected one, or one for each",
+            arguments.dump.len(),
+            arguments.files.len()
+        ));
+    }
     let mut classes = Classes::default();
     let mut files: Vec<File> = Vec::new();
     let (last, earlier) = arguments.files.split_last().ok_or("no files")?;
     let mut first = None;
-    let mut read = |path: &Path| {
-        let snapshot = open(path, arguments.limit, None, arguments.exe.as_deref())?;
+    let mut read = |place: usize, path: &Path| {
+        let snapshot = open(path, arguments.limit, arguments.dump(place), arguments.exe.as_deref())?;
         let own = runtime(&snapshot);
         match first.get_or_insert(own) {
             first if *first != own => Err(format!(
@@ -216,11 +233,11 @@ fn compare(arguments: &Arguments) -> Result<Report, String> {
             _ => Ok(snapshot),
         }
     };
-    for path in earlier {
-        let snapshot = read(path)?;
+    for (place, path) in earlier.iter().enumerate() {
+        let snapshot = read(place, path)?;
         files.push(file(path, &snapshot, &mut classes)?.0);
     }
-    let snapshot = read(last)?;
+    let snapshot = read(earlier.len(), last)?;
     let failed = |error: GraphError| format!("{}: {error}", input::name(last));
     let (end, analysis, names) = file(last, &snapshot, &mut classes)?;
     if let Some(other) = files
@@ -708,7 +725,8 @@ fn text(report: &Report, arguments: &Arguments) -> String {
         for line in whole(report) {
             let _ = writeln!(out, "{}", fit(&line));
         }
-        if let Some(file) = again(last, arguments.exe.as_deref()) {
+        let dump = arguments.dump(arguments.files.len() - 1);
+        if let Some(file) = again(last, dump, arguments.exe.as_deref()) {
             let _ = writeln!(out, "next: gclab heap analyse {file} --path-to {}", first.held.id);
         }
         let _ = writeln!(out, "\n{:>10} {:>6}  what holds the new objects", "new bytes", "%");

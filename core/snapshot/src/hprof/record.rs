@@ -187,6 +187,7 @@ pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass, bounds: Opti
             ..Extent::default()
         },
         damage: None,
+        sound_before: 0,
         open: false,
         wanted: true,
         whole: cursor.offset(),
@@ -197,7 +198,7 @@ pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass, bounds: Opti
         Err(error) => return Err(error),
     }
     if let Some(damage) = &reader.damage {
-        let gaps = &reader.extent.bounds.gaps;
+        let gaps = &reader.extent.bounds.gaps[reader.sound_before..];
         let bytes: u64 = gaps.iter().map(|(from, to)| to - from).sum();
         let places = match gaps.len() {
             1 => String::new(),
@@ -209,12 +210,19 @@ pub(super) fn records(cursor: &mut Cursor<'_>, pass: &mut dyn Pass, bounds: Opti
             damage.problem()
         ));
     }
-    let Records { mut extent, open, .. } = reader;
+    let Records {
+        mut extent,
+        open,
+        wanted,
+        ..
+    } = reader;
     if extent.dumps == 0 {
         let at = cursor.offset();
         return Err(cursor.error_at(at, "no heap dump in this file, only other records".to_owned()));
     }
     match extent.bounds.cut {
+        // The faults of another heap dump do not matter.
+        _ if !wanted => {}
         Some(whole) => extent
             .faults
             .push(format!("cut off after byte {whole}: later objects are missing")),
@@ -239,8 +247,9 @@ struct Records {
     /// Whether damage is to be found: this is the first pass.
     mends: bool,
     extent: Extent,
-    /// The first damage found.
+    /// The first damage found in the wanted heap dump, and the number of gaps before it.
     damage: Option<Error>,
+    sound_before: usize,
     /// Whether a heap dump has begun without an end mark yet.
     open: bool,
     /// Whether the pass wants the records of this heap dump.
@@ -336,6 +345,10 @@ impl Records {
                 if tag == HEAP_DUMP || !self.open {
                     self.extent.dumps += 1;
                     self.wanted = pass.begins(self.extent.dumps);
+                    if self.wanted && self.extent.dumps > 1 {
+                        self.damage = None;
+                        self.sound_before = self.extent.bounds.gaps.len();
+                    }
                 }
                 self.open = tag == HEAP_DUMP_SEGMENT;
                 return self.part(cursor, pass, tag, length);
@@ -409,7 +422,9 @@ impl Records {
             }
             if are_sound(bytes, id_bytes) || is_sound(bytes, id_bytes, |class| pass.knows(class)) {
                 self.extent.bounds.gaps.push((self.whole, cursor.offset()));
-                self.damage.get_or_insert(error);
+                if self.wanted {
+                    self.damage.get_or_insert(error);
+                }
                 return Ok(());
             }
             cursor.skip(1, "damaged records")?;

@@ -442,3 +442,46 @@ fn the_page_on_leaks_shows_what_its_commands_print() {
     }
     assert_eq!(commands, 4);
 }
+
+/// Two heap dumps in one file are compared with each other.
+#[test]
+fn the_heap_dumps_of_one_file_are_compared() {
+    let read = |number: u32| {
+        let file = root().join(format!("workloads/fixtures/leak-{number}.hprof.gz"));
+        let mut bytes = Vec::new();
+        let mut packed = GzDecoder::new(fs::File::open(file).unwrap());
+        packed.read_to_end(&mut bytes).unwrap();
+        bytes
+    };
+    let (mut both, later) = (read(1), read(3));
+    // The second without the header of its file: a text that ends with 0, 4 bytes and 8 bytes.
+    let header = later.iter().position(|&byte| byte == 0).unwrap() + 13;
+    both.extend(&later[header..]);
+    let bench = Bench::new();
+    fs::write(bench.path().join("both.hprof"), both).unwrap();
+    let growth = |words: &[&str]| {
+        let done = bench.gclab(&[&["heap", "diff", "--json"], words].concat()).exits(0);
+        (json(&done.stdout)["growth"].clone(), done.stderr)
+    };
+    let [first, last] = [1, 3].map(|number| {
+        root()
+            .join(format!("workloads/fixtures/leak-{number}.hprof.gz"))
+            .display()
+            .to_string()
+    });
+    let (expected, _) = growth(&[&first, &last]);
+    assert_ne!(expected, 0);
+    let apart = growth(&["--dump", "1,2", "both.hprof", "both.hprof"]);
+    assert_eq!(apart, (expected, String::new()));
+    assert_eq!(growth(&["--dump=1", "both.hprof", "both.hprof"]).0, 0);
+    let done = bench
+        .gclab(&["heap", "diff", "--dump=1,2,1", "both.hprof", "both.hprof"])
+        .exits(2);
+    assert!(done.stderr.contains("--dump: 3 numbers for 2 files"), "{done:?}");
+    let words = ["heap", "analyse", "--dump=1", "both.hprof"];
+    let text = bench.gclab(&words).exits(0).stdout;
+    assert!(
+        text.contains("\nnext: gclab heap analyse both.hprof --dump 1 --path-to "),
+        "{text}"
+    );
+}

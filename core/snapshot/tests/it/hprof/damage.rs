@@ -116,6 +116,42 @@ fn of_several_heap_dumps_one_is_read() {
     );
 }
 
+/// The first of two heap dumps has a damaged record, and the second is cut off.
+#[test]
+fn the_damage_of_another_heap_dump_is_not_told() {
+    let (mut dump, segment) = parts(8);
+    let whole = dump.finish(&segment).bytes.len();
+    dump.finish(&segment);
+    let warnings = |bytes: &[u8], asked| {
+        let options = Options {
+            dump: asked,
+            ..Options::all()
+        };
+        let snapshot = Snapshot::read_hprof([bytes, bytes], "two.hprof", options).expect("a snapshot");
+        (snapshot.node_count(), snapshot.warnings().to_vec())
+    };
+    let (count, none) = warnings(&dump.bytes, Some(1));
+    assert_eq!(none, [""; 0]);
+    let cut = &dump.bytes[..dump.bytes.len() - 60];
+    assert_eq!(warnings(cut, Some(1)), (count, none.clone()));
+    assert!(warnings(cut, Some(2)).1[0].starts_with("cut off after byte"));
+    // The tag of a record in the middle of the first.
+    let mut damaged = dump.bytes.clone();
+    damaged[whole - segment.bytes.len() / 2] ^= 0x55;
+    let (of_first, of_second) = (warnings(&damaged, Some(1)), warnings(&damaged, Some(2)));
+    assert_ne!(
+        of_first,
+        (count, none.clone()),
+        "the test damages something that matters"
+    );
+    assert_eq!(of_second, (count, none));
+    let last = warnings(&damaged, None);
+    assert!(
+        last.0 == count && last.1.len() == 1 && last.1[0].starts_with("2 heap dumps"),
+        "{last:?}"
+    );
+}
+
 #[test]
 fn files_that_are_not_dumps_are_refused() {
     let message = |bytes: &[u8]| read(bytes).map(|_| ()).unwrap_err().to_string();
