@@ -15,7 +15,6 @@ use gclab_core::collector::Description;
 use gclab_core::config::{Compact, Config, FromGeneration};
 use gclab_core::heap::EXIT_HEAP_EXHAUSTED;
 use gclab_core::stats::render;
-use gclab_core::words::size::size_text;
 use gclab_flags::{FlagValue, Flags, Given, help};
 use gclab_programs::{Done, Ended, Executor, Request, end_by};
 use gclab_results::{Collections, Configuration, PlannedRun, RunRecord, RunStats, Status};
@@ -302,10 +301,15 @@ fn run(
     {
         return fail(message);
     }
-    if let Some(area) = cut_area.filter(|_| checked.flags.given.contains_key("A")) {
+    let config = &checked.flags.config;
+    let asking = if config.asked_area() > config.allocation_area {
+        "H"
+    } else {
+        "A"
+    };
+    if let Some((area, flag)) = cut_area.zip(checked.flags.given.get(asking)) {
         notes(&[format!(
-            "-A{} does not fit into memory: each allocation area has {area}",
-            size_text(checked.flags.config.allocation_area)
+            "{flag} does not fit into memory: each allocation area has {area}"
         )]);
     }
     if let Some(profile) = &profile {

@@ -24,6 +24,7 @@ pub use profile::{Breakdown, HeapProfile, Restrictions, TimeProfile};
 pub use timer::TimerConfig;
 
 use crate::profile::Followed;
+use crate::sizing::hinted_area_at_start;
 use crate::words::{Addr, Bytes, Words};
 
 /// How much memory the heap should use (`-H`).
@@ -238,6 +239,17 @@ impl Config {
     /// `-AL`, or else `-A`.
     pub fn large_limit(&self) -> Bytes {
         self.large_area.unwrap_or(self.allocation_area)
+    }
+
+    /// The allocation area of each capability that the flags ask for at the start: `-A`, or a share
+    /// of the heap that `-H` suggests.
+    pub fn asked_area(&self) -> Bytes {
+        let hinted = match self.heap_hint {
+            HeapHint::Size(hint) if self.sizing != SizingPolicy::Fixed => hinted_area_at_start(hint),
+            _ => Bytes::ZERO,
+        };
+        self.allocation_area
+            .max(Bytes(hinted.0 / self.capabilities.max(1) as usize))
     }
 
     /// Compaction of the oldest generation: `-c` as given, or 30 % under `-M`.

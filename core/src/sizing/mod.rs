@@ -376,5 +376,10 @@ fn policy_of(config: &Config) -> Box<dyn Policy> {
 /// GHC's first guess at the part of a nursery that survives, in percent.
 const INITIAL_KEPT_PERCENT: usize = 30;
 
+/// The allocation area that `-H` asks for in a heap that has just been made.
+pub(crate) fn hinted_area_at_start(hint: Bytes) -> Bytes {
+    hinted_area(hint, Bytes::ZERO, INITIAL_KEPT_PERCENT)
+}
+
 #[cfg(test)]
 mod tests;

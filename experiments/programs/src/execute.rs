@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gclab_core::block::{OutOfMemory, Shortage};
 use gclab_core::collector::{Chosen, Collector, CollectorList, CollectorVisitor, Description};
-use gclab_core::config::{Config, HeapHint};
+use gclab_core::config::{Config, SizingPolicy};
 use gclab_core::events::{Listener, RunInfo};
 use gclab_core::memory::MemoryError;
 use gclab_core::mutator::MutatorKind;
@@ -290,10 +290,11 @@ fn run<M: MutatorKind>(
     }
 }
 
-/// `area`, if it is smaller than `-A` asks for and no flag limits memory.
+/// `area`, if it is smaller than `-A` or `-H` asks for, by more than rounding, and no flag limits
+/// memory.
 fn cut_area(config: &Config, area: Bytes) -> Option<Bytes> {
-    let is_limited = config.max_heap.is_some() || config.heap_hint != HeapHint::None;
-    (!is_limited && area < config.allocation_area).then_some(area)
+    let is_limited = config.max_heap.is_some() || config.sizing == SizingPolicy::Fixed;
+    (!is_limited && area.0 + area.0 / 100 < config.asked_area().0).then_some(area)
 }
 
 /// The message for a heap that begins at `base`, and not where the flags want it (`-xm`).

@@ -74,7 +74,8 @@ pub struct Done {
     pub ended: Ended,
     /// The statistics of the run; absent if it had no heap.
     pub statistics: Option<Statistics>,
-    /// The size of the allocation areas, if the machine's memory did not allow `-A`.
+    /// The size of the allocation areas, if the machine's memory did not allow what `-A` or
+    /// `-H` asks for.
     pub cut_area: Option<Bytes>,
     /// The heap profile, if the flags ask for one.
     pub profile: Option<RunProfile>,
