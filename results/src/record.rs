@@ -242,8 +242,8 @@ pub struct Counters {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Latency {
-    /// Number of requests answered.
-    pub requests: u64,
+    /// Number of requests answered, if known.
+    pub requests: Option<u64>,
     /// Number of requests due in a second, in an open loop: each one's latency counts from the time
     /// at which it was due. Absent in a closed loop, where each request starts after the one
     /// before, and its latency counts from its start.

@@ -11,7 +11,7 @@ use gclab_results::{Census, HeapProfile, Latency, MeteredLatency};
 pub fn latency(measured: &gclab_workloads::Latency) -> Latency {
     let some = measured.requests() > 0;
     Latency {
-        requests: measured.requests(),
+        requests: Some(measured.requests()),
         rate_per_second: measured.rate(),
         mean_ns: some.then(|| measured.mean_ns()),
         p50_ns: measured.exceeded_by_one_in(2),

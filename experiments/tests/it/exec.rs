@@ -181,7 +181,7 @@ fn latency_goes_into_the_record_and_nowhere_else() {
         let record: RunRecord = serde_json::from_str(&text).unwrap();
         assert_eq!(done.stdout, format!("server checksum={}\n", record.checksum.unwrap()));
         let latency = record.latency.expect("it answers requests");
-        assert_eq!((latency.requests, latency.rate_per_second), (1000, expected));
+        assert_eq!((latency.requests, latency.rate_per_second), (Some(1000), expected));
         let rising = [
             latency.p50_ns,
             latency.p90_ns,
@@ -384,6 +384,17 @@ fn an_area_cut_to_memory_is_reported() {
         "{cut}"
     );
     assert_eq!(exec("-M16m"), "");
+    let hint = |words: &[&str]| {
+        let words = [&["exec", "binary_trees", "6", "+RTS"], words].concat();
+        bench.gclab(&words).exits(0).stderr
+    };
+    let cut = hint(&["-H8t", "-xr64m"]);
+    assert!(
+        cut.starts_with("gclab: note: -H8t does not fit into memory: each allocation area has "),
+        "{cut}"
+    );
+    assert_eq!(hint(&["-H16m"]), "");
+    assert_eq!(hint(&["-H16m", "-N2"]), "");
     // It uses OCaml's minor heap instead of -A.
     let ocaml = bench
         .gclab(&["exec", "binary_trees", "6", "--collector", "ocaml"])

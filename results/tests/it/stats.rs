@@ -164,7 +164,8 @@ fn a_figure_of_a_program_joins_the_record_if_that_has_its_name() {
     assert_eq!(stats("gc_cpu_seconds", 0.25).gc_cpu_seconds, Some(0.25));
     let latency = |name, figure| with(name, figure).unwrap().latency.unwrap();
     assert_eq!(latency("latency_p99_9_ns", 1500.2).p99_9_ns, Some(1500));
-    assert_eq!(latency("latency_requests", 7.0).requests, 7);
+    assert_eq!(latency("latency_requests", 7.0).requests, Some(7));
+    assert_eq!(latency("latency_p99_9_ns", 1.0).requests, None, "not 0");
     assert_eq!(with("latency_metered", 1.0), None);
     assert_eq!(with("latency_p99", 1.0), None);
     assert_eq!(with("gcs", -1.0), None);

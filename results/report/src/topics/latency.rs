@@ -214,9 +214,10 @@ fn table(summary: &Summary<'_>, work: &Work<'_>, all: &[(String, Metric)]) -> Ta
     columns.extend(known.iter().map(|(title, _)| Column::figures(title)));
     columns.push(Column::figures("longest ms"));
     let row = |group: &Group<'_>| {
-        let requests: u64 = group.ok().filter_map(|run| Some(run.latency.as_ref()?.requests)).sum();
+        let requests = group.ok().filter_map(|run| run.latency.as_ref()?.requests);
+        let requests = requests.reduce(|one, other| one + other);
         let mut cells = word_cells(summary, group);
-        cells.push(Cell::number(requests.to_string(), requests as f64));
+        cells.push(requests.map_or_else(Cell::absent, |all| Cell::number(all.to_string(), all as f64)));
         cells.extend(
             known
                 .iter()
