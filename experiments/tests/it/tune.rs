@@ -245,6 +245,12 @@ fn wrong_requests_are_refused() {
         &["tune", "--", "./prog"],
         &["gclab cannot tell its runtime", "--runtime ghc"],
     );
+    let gclab = env!("CARGO_BIN_EXE_gclab");
+    refused(
+        &bench,
+        &["tune", "--", gclab, "exec", "binary_trees", "8", "--collector=copying"],
+        &["tuned by their names", "gclab tune binary_trees 8"],
+    );
     refused(
         &bench,
         &["tune", "--runtime=ocmal", "--", "./prog"],

@@ -34,6 +34,11 @@ pub(crate) fn runtime_of(file: &Path) -> Option<&'static dyn Runtime> {
     named(name)
 }
 
+/// Whether the program in `file` links gclab, as gclab itself does.
+pub(crate) fn links_gclab(file: &Path) -> bool {
+    has(file, MARKS[0].1.as_bytes())
+}
+
 /// Whether a file has these bytes. Scripts and shell wrappers do not.
 fn has(file: &Path, mark: &[u8]) -> bool {
     File::open(file).is_ok_and(|file| contains(file.take(MOST), mark))

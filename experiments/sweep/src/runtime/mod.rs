@@ -19,7 +19,7 @@ mod space;
 mod tests;
 
 pub use adapter::{BadFlag, Clash, Command, Ended, Failure, Files, Runtime, Start, Task};
-pub(crate) use detect::runtime_of;
+pub(crate) use detect::{links_gclab, runtime_of};
 pub(crate) use flag::ADDRESS_SPACE_KEY;
 pub use flag::{Flag, Setting, Value};
 pub use space::TunableFlag;

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use gclab_results::shell_line;
+
 use super::space::{Axis, Point, Space, given};
 use crate::command_line;
 use crate::experiment::{Entry, Experiment};
@@ -10,7 +12,7 @@ use crate::registry::Registry;
 use crate::run::{Combination, Run};
 use crate::runner::preflight::{preflight, refusals};
 use crate::runner::stop::Stop;
-use crate::runtime::{Runtime, Setting, TunableFlag, gclab};
+use crate::runtime::{Runtime, Setting, TunableFlag, gclab, links_gclab};
 
 /// The settings of a search.
 #[derive(Debug)]
@@ -59,6 +61,16 @@ pub fn offer(mut experiment: Experiment, registry: &Registry, stop: &Stop) -> Re
     let (program, runtime) = (&first.program, first.program.runtime);
     let name = &program.description.name;
     let tried = runtime.tried();
+    if tried.is_empty() && program.file().is_some_and(|file| links_gclab(&file)) {
+        let (own, words) = first.program.description.command.split_at(1);
+        let words = words.iter().skip_while(|word| *word == "exec");
+        let work = words.take_while(|word| !word.starts_with(['-', '+'])).cloned();
+        let tune: Vec<String> = own.iter().cloned().chain(["tune".to_owned()]).chain(work).collect();
+        return Err(format!(
+            "program {name}: the workloads of a program that links gclab are tuned by their names: {}",
+            shell_line(&tune)
+        ));
+    }
     if tried.is_empty() {
         return Err(format!(
             "program {name}: gclab cannot tell its runtime, and without one it has no flags to try; \
