@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use gclab_eventlog::{Error, Interval, Merged, Reader, Summary, Timeline};
-use gclab_report::{TimelineFacts, timeline_page};
+use gclab_report::{TimelineFacts, timeline_page, wrapped};
 use gclab_results::path_name;
 use gclab_sweep::tell;
 
@@ -60,12 +60,10 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
     if let Some(damage) = &damage {
         tell!("gclab: {damage}; {}", salvaged("are on the page"));
     }
-    let sentences = summary.sentences().join("\n");
-    print(&format!(
-        "{sentences}\n{}: {}\n",
-        path_name(&output),
-        line(&timeline, &summary)
-    ))
+    let mut lines = summary.sentences();
+    lines.push(format!("{}: {}", path_name(&output), line(&timeline, &summary)));
+    let lines: Vec<String> = lines.iter().map(|line| wrapped(line)).collect();
+    print(&format!("{}\n", lines.join("\n")))
 }
 
 fn read(path: &Path, salvage: bool) -> Result<(Timeline, Summary, Option<String>), Error> {
