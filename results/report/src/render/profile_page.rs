@@ -15,7 +15,7 @@ const NAMED: usize = 3;
 const LETTERS: usize = 40;
 
 /// Rules only for this page.
-const OWN_STYLE: &str = "svg.chart { width: 100%; max-width: 860px; }\n\
+const OWN_STYLE: &str = "svg.chart { width: 100%; }\n\
     .band { display: inline-block; width: .8rem; height: .8rem; vertical-align: -1px; }\n\
     td.full { white-space: normal; overflow-wrap: anywhere; }\n";
 

@@ -37,13 +37,11 @@ use gclab_results::{ResultsDir, shell_line};
 /// A topic's section, if the runs say anything about it.
 type Topic = fn(&Context<'_>) -> Option<Section>;
 
-/// The topics in the order of the page.
-const TOPICS: [Topic; 22] = [
-    memory::budgets,
-    pause_limits::section,
-    // These two in the other order if another flag matters more than parallel collection.
-    parallel::verdict,
-    fastest::section,
+/// The topics of limits, which come first on the page.
+const LIMITS: [Topic; 2] = [memory::budgets, pause_limits::section];
+
+/// The topics after those of limits, parallel collection and the fastest setting.
+const OTHERS: [Topic; 18] = [
     knee::section,
     latency::section,
     profiles::section,
@@ -74,11 +72,14 @@ pub fn report(dir: &ResultsDir) -> Document {
     let manifest = dir.manifest();
     let summary = Summary::of(dir);
     let of = Context::new(dir, &summary);
-    let mut topics = TOPICS;
-    if fastest::leading(&summary).is_some() {
-        topics.swap(2, 3);
-    }
-    let sections: Vec<Section> = topics.into_iter().filter_map(|topic| topic(&of)).collect();
+    let (sharing, fastest): (Topic, Topic) = (parallel::verdict, fastest::section);
+    // The flag that matters most comes first.
+    let flags = match fastest::leading(&summary) {
+        Some(_) => [fastest, sharing],
+        None => [sharing, fastest],
+    };
+    let topics = LIMITS.into_iter().chain(flags).chain(OTHERS);
+    let sections: Vec<Section> = topics.filter_map(|topic| topic(&of)).collect();
     let cautions = environment::cautions(&of);
     let mut answer: Vec<String> = cautions
         .iter()

@@ -17,11 +17,11 @@ use std::fmt::Write;
 mod pointer;
 
 const WIDTH: f64 = 640.0;
+/// The width of a chart that is alone on its page.
+const ALONE_WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 290.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 436.0;
-/// The right end of the bands in a chart without a legend.
-const WIDE_RIGHT: f64 = WIDTH - 8.0;
 const TOP: f64 = 34.0;
 const BASE: f64 = HEIGHT - 44.0;
 const TICKS: usize = 5;
@@ -113,8 +113,9 @@ impl Stack {
         let title = escape(&self.title);
         let bands: Vec<&str> = self.bands.iter().rev().map(|band| band.name.as_str()).collect();
         let bands = escape(&format!("From the top to the bottom: {}", bands.join(", ")));
+        let width = self.alone.map_or(WIDTH, |_| ALONE_WIDTH);
         let mut svg = format!(
-            r#"<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img"><title>{title}</title><desc>{bands}</desc><text x="4" y="14" class="title">{title}</text>"#
+            r#"<svg class="chart" viewBox="0 0 {width} {HEIGHT}" width="{width}" height="{HEIGHT}" role="img"><title>{title}</title><desc>{bands}</desc><text x="4" y="14" class="title">{title}</text>"#
         );
         let edges = self.edges();
         let y = self.y_axis(&mut svg, &edges);
@@ -159,7 +160,7 @@ impl Stack {
 
     /// The right end of the bands.
     fn right(&self) -> f64 {
-        if self.alone.is_some() { WIDE_RIGHT } else { RIGHT }
+        self.alone.map_or(RIGHT, |_| ALONE_WIDTH - 8.0)
     }
 
     /// The upper edge of each band; for lines, their heights.
