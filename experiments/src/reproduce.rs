@@ -14,7 +14,7 @@ use gclab_sweep::spec::MAX_REPEAT;
 use gclab_sweep::suggest::suggest;
 use gclab_sweep::tell;
 
-use crate::common::refuse;
+use crate::common::{EXIT_USAGE, refuse};
 use crate::run::run;
 use crate::run_arguments;
 use crate::settings::Settings;
@@ -54,8 +54,20 @@ pub(crate) fn reproduce(arguments: Arguments, registry: &Registry, settings: &Se
             names.collect::<Vec<_>>().join(", ")
         ));
     }
+    let foreign: Vec<String> = published
+        .iter()
+        .filter_map(|folder| foreign(folder, registry))
+        .collect();
+    if foreign.len() == published.len() {
+        return refuse(foreign.join("; "));
+    }
+    foreign.iter().for_each(|why| tell!("gclab: note: not repeated: {why}"));
     let mut worst = ExitCode::SUCCESS;
-    for folder in published {
+    for folder in published
+        .into_iter()
+        .filter(|folder| self::foreign(folder, registry).is_none())
+    {
+        let sources = sources(&folder);
         let status = run(
             &run_arguments::Arguments {
                 out: arguments.out.clone(),
@@ -72,10 +84,34 @@ pub(crate) fn reproduce(arguments: Arguments, registry: &Registry, settings: &Se
         match status {
             ExitCode::SUCCESS => {}
             ExitCode::FAILURE => worst = status,
-            _ => return status,
+            _ => {
+                if let Some(file) = sources.filter(|_| status == ExitCode::from(EXIT_USAGE)) {
+                    tell!("gclab: the top of {file} says how to build its programs");
+                }
+                return status;
+            }
         }
     }
     worst
+}
+
+/// Why this program cannot repeat a folder: it has another program's workload.
+fn foreign(folder: &ResultsDir, registry: &Registry) -> Option<String> {
+    let own = folder.manifest().plan.iter().filter(|run| run.program.is_none());
+    let mut names = own.map(|run| run.workload.as_str());
+    let name = names.find(|name| registry.workload(name).is_none())?;
+    let path = path_name(folder.path());
+    Some(format!(
+        "{path}: `{name}` is another program's workload; that program repeats it: PROGRAM reproduce {path}"
+    ))
+}
+
+/// The experiment file of a folder with programs, if it is there.
+fn sources(folder: &ResultsDir) -> Option<String> {
+    let manifest = folder.manifest();
+    let mut words = manifest.command.iter().filter(|word| word.ends_with(".toml"));
+    let file = words.find(|word| Path::new(word).is_file())?;
+    (!manifest.programs.is_empty()).then(|| path_name(Path::new(file)))
 }
 
 /// The published folder at a path or with an experiment's name, or those that a page of `docs`

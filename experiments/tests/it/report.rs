@@ -230,6 +230,21 @@ fn every_folder_of_a_page_is_repeated() {
     let done = bench.gclab(&page);
     let compared = done.stdout.lines().filter(|line| line.contains("outcomes and counts"));
     assert_eq!(compared.count(), 2, "{}", done.all());
+    // The plan of one now has the workload of a program of somebody's own.
+    let plan = bench.path().join("results/reference/two/plan.json");
+    let text = fs::read_to_string(&plan).unwrap();
+    fs::write(&plan, text.replace("\"binary_trees\"", "\"quads\"")).unwrap();
+    let said = "results/reference/two: `quads` is another program's workload; that program repeats it";
+    let done = bench.gclab(&page);
+    assert!(
+        done.stderr.contains(&format!("note: not repeated: {said}")),
+        "{}",
+        done.all()
+    );
+    let compared = done.stdout.lines().filter(|line| line.contains("outcomes and counts"));
+    assert_eq!(compared.count(), 1, "{}", done.all());
+    let alone = bench.gclab(&["reproduce", "two"]).exits(2).stderr;
+    assert!(alone.starts_with(&format!("gclab: {said}")), "{alone}");
     let refused = bench.gclab(&[&page[..], &["--out", "x"]].concat()).exits(2).stderr;
     assert!(
         refused.contains("results/reference/one, results/reference/two"),

@@ -49,6 +49,11 @@ fn a_timeline_is_one_page_with_the_data_of_the_log() {
          Stopping the capabilities for them takes 31.4 %, which counts as mutator time.\n\
          ghc.eventlog.html: 0.131 s, 2 capabilities, 1259 events, 51 collections\n"
     );
+    let long = format!("{}.html", "x".repeat(40));
+    let wrapped = bench
+        .gclab(&["events", "timeline", "ghc.eventlog", "-o", &long])
+        .exits(0);
+    assert!(wrapped.stdout.lines().all(|line| line.len() <= 80), "{}", wrapped.all());
     let page = page(&bench, "ghc.eventlog.html");
     for from_outside in ["src=", "href=", "@import", "url(", "fetch(", "http"] {
         assert!(!page.contains(from_outside), "{from_outside}");

@@ -288,6 +288,7 @@ mod tests {
             svg.contains("<title>c: 1.0 KiB (50.0 % of 2.0 KiB) at 0 seconds</title>"),
             "{svg}"
         );
+        assert!(svg.contains(r#"viewBox="0 0 1000 "#), "as wide as its page: {svg}");
         let lone = profile(&[("a", &[1])]);
         assert!(!FileProfile::of(&lone).chart().svg().contains("NaN"));
         assert!(FileProfile::of(&Profile::default()).chart().svg().ends_with("</svg>"));
