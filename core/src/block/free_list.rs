@@ -99,9 +99,20 @@ impl FreeLists {
     pub(super) fn runs_of(&self, blocks: u32, worth: impl Fn(usize) -> usize) -> (usize, usize) {
         let whole = blocks as usize;
         let (mut runs, mut shorter) = (0, 0);
-        for (size, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            runs += count as usize * (size / whole);
-            shorter += count as usize * if size % whole > 0 { worth(size % whole) } else { 0 };
+        for (word, &filled) in self.filled.iter().enumerate() {
+            let mut bits = filled;
+            while bits != 0 {
+                let size = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let count = self.counts[size] as usize;
+                runs += count * (size / whole);
+                shorter += count
+                    * if size.is_multiple_of(whole) {
+                        0
+                    } else {
+                        worth(size % whole)
+                    };
+            }
         }
         (runs, shorter)
     }
