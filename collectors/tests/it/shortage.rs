@@ -3,7 +3,7 @@
 //! fragmented blocks have been moved together.
 
 use crate::basics::config;
-use gclab_collectors::{GenImmix, Immix, Nonmoving, StickyImmix};
+use gclab_collectors::{Copying, GenImmix, Immix, Nonmoving, StickyImmix};
 use gclab_core::closure::Closure;
 use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
@@ -84,18 +84,27 @@ impl CollectorVisitor for Replaced {
     }
 }
 
-/// Remembered sets and tables take no room that the next promotion needs: whatever the limit, a program
+/// Remembered sets and tables take no room that the next collection needs: whatever the limit, a program
 /// with little live data goes on.
-#[test]
-fn room_for_a_promotion_is_kept() {
-    for kib in (2304..9216).step_by(256) {
+fn room_is_kept<C: Collector>() {
+    for kib in (2304..9216).step_by(64) {
         let limited = Config {
             max_heap: Some(Bytes::kib(kib)),
-            ..config::<Nonmoving>(4 << 20)
+            ..config::<C>(4 << 20)
         };
-        let world = World::new::<Nonmoving>(&limited).expect("a small heap");
+        let world = World::new::<C>(&limited).expect("a small heap");
         assert_eq!(world.enter(|m| replace(m, 20_000, 100_000, 1)), Ok(()), "{kib} KiB");
     }
+}
+
+#[test]
+fn room_for_a_promotion_is_kept() {
+    room_is_kept::<Nonmoving>();
+}
+
+#[test]
+fn room_for_copies_is_kept() {
+    room_is_kept::<Copying>();
 }
 
 /// A minor collection may leave garbage, and holes too small for the next closure.

@@ -140,12 +140,8 @@ impl Heap {
     /// If they would exceed the limit, or the system refuses.
     pub(crate) fn allocate_beside_kept(&mut self, blocks: u32) -> Result<BlockRun, OutOfMemory> {
         let run = self.blocks.allocate(blocks)?;
-        // The blocks may be free ones that a promotion counts on: then it needs others.
-        let could_promote = mutant!("free/kept-for-large-objects")
-            || self
-                .next_promotion
-                .is_none_or(|words| self.keep_room_to_promote(words).is_ok());
-        if could_promote && self.next_copy.is_none_or(|to_space| self.plan(to_space)) {
+        // The blocks may be free ones that the next collection counts on: then it needs others.
+        if mutant!("free/kept-for-large-objects") || self.keep_again() {
             return Ok(run);
         }
         self.blocks.free(run);

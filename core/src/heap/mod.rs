@@ -177,7 +177,7 @@ impl Heap {
         let to_space = self.to_space(words, lanes);
         let could = self.plan(to_space);
         self.next_copy = could.then_some(to_space);
-        if !could && self.into_cells {
+        if !could {
             self.blocks.keep_nothing();
         }
         could
@@ -208,19 +208,18 @@ impl Heap {
         }
     }
 
-    /// Whether the next collection can have this to-space. Where copies go into cells it is kept from
-    /// now on: a collection of everything promotes first, so it would need the same room.
+    /// Keeps this to-space for the next collection, if there is room for it. Only then do
+    /// remembered sets and tables leave it free. Returns whether there is.
     fn plan(&mut self, to_space: ToSpace) -> bool {
-        if self.into_cells {
-            self.with_held(|blocks| blocks.keep_to_copy(to_space)).is_ok()
-        } else {
-            self.could_copy(to_space)
-        }
+        self.with_held(|blocks| blocks.keep_to_copy(to_space)).is_ok()
     }
 
-    /// As [`BlockAllocator::could_copy`]. Memory that is held back gives way.
-    fn could_copy(&mut self, to_space: ToSpace) -> bool {
-        self.blocks.could_copy(to_space) || self.blocks.release_held() && self.blocks.could_copy(to_space)
+    /// Keeps memory for the next collection again, which counts on other blocks now. Returns whether
+    /// there is enough.
+    fn keep_again(&mut self) -> bool {
+        self.next_promotion
+            .is_none_or(|words| self.keep_room_to_promote(words).is_ok())
+            && self.next_copy.is_none_or(|to_space| self.plan(to_space))
     }
 
     /// Whether memory that collections free is held back without access (`-DP`).
@@ -402,17 +401,9 @@ impl Heap {
     pub(crate) fn end_collection(&mut self, left: Option<AfterMajor>, allocation: bool) -> Option<Kept> {
         self.blocks.end_promise();
         let kept = left.map(|left| self.return_unneeded(left, allocation));
-        if let Some(to_space) = self.next_copy.filter(|_| self.into_cells) {
-            // It counts on other megablocks now, as below.
-            self.plan(to_space);
-        }
-        if let Some(words) = self
-            .next_promotion
-            .filter(|_| !mutant!("free/kept-megablocks-returned"))
-        {
-            // It counts on other megablocks now, instead of those that were returned. If these
-            // are refused, the memory of before stays kept.
-            let _ = self.keep_room_to_promote(words);
+        if kept.is_some() && !mutant!("free/kept-megablocks-returned") {
+            // Megablocks were returned. If others are refused, the memory of before stays kept.
+            self.keep_again();
         }
         kept
     }
