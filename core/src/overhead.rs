@@ -52,8 +52,10 @@ pub(crate) struct Overhead {
     window: Thrashing,
     /// All windows in which the run thrashed.
     total: Thrashing,
-    /// When the last collection ended, in nanoseconds, and what the last major one left live.
+    /// When the last collection ended, in nanoseconds of elapsed and of CPU time, and what the last
+    /// major one left live.
     ended_ns: u64,
+    ended_cpu_ns: u64,
     live: Bytes,
 }
 
@@ -68,6 +70,7 @@ impl Overhead {
             window: Thrashing::default(),
             total: Thrashing::default(),
             ended_ns: 0,
+            ended_cpu_ns: 0,
             live: Bytes::ZERO,
         }
     }
@@ -90,9 +93,11 @@ impl Overhead {
             major_gcs: u64::from(work.is_major()),
             elapsed_ns: end - self.ended_ns,
             collecting_ns: time.elapsed_ns,
+            cpu_ns: time.total_cpu_ns - self.ended_cpu_ns,
+            collecting_cpu_ns: time.cpu_ns + collection.before.concurrent.cpu_ns,
             freed: collection.before.allocated,
         };
-        self.ended_ns = end;
+        (self.ended_ns, self.ended_cpu_ns) = (end, time.total_cpu_ns);
         if !work.is_major() {
             return Ok(());
         }
@@ -132,7 +137,7 @@ impl Overhead {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Before, Cycle, Timing, Work};
+    use crate::stats::{Before, Cycle, Times, Timing, Work};
     use proptest::prelude::*;
 
     const MIB: usize = 1 << 20;
@@ -148,17 +153,25 @@ mod tests {
     /// A major collection, and what came before it.
     #[derive(Clone, Copy, Debug)]
     struct Major {
-        running_ns: u64,
-        collecting_ns: u64,
+        running: Times,
+        collecting: Times,
         freed: usize,
         live: usize,
         cause: Cause,
     }
 
+    /// So much elapsed time, all of it on a processor.
+    const fn busy(ns: u64) -> Times {
+        Times {
+            elapsed_ns: ns,
+            cpu_ns: ns,
+        }
+    }
+
     /// Of 100 MiB 95 are live, a collection frees 1 MiB, and the program has 1 % of the time.
     const HOPELESS: Major = Major {
-        running_ns: 2_500_000,
-        collecting_ns: 247_500_000,
+        running: busy(2_500_000),
+        collecting: busy(247_500_000),
         freed: MIB,
         live: 95 * MIB,
         cause: Cause::Allocation,
@@ -166,38 +179,42 @@ mod tests {
 
     /// Notes these collections, each after a minor one. Returns the results.
     fn note(overhead: &mut Overhead, majors: &[Major]) -> Vec<Result<(), OutOfMemory>> {
-        let collection = |cycle, start_ns, elapsed_ns, live, major: &Major| Collection {
-            work: Work {
-                cycle,
-                live: Bytes(live),
-                ..Work::default()
-            },
-            before: Before {
-                cause: major.cause,
-                allocated: Bytes(major.freed / 2),
-                ..Before::default()
-            },
-            time: Timing {
-                start_ns,
-                elapsed_ns,
-                ..Timing::default()
-            },
-            ..Collection::default()
-        };
         let mut results = Vec::new();
         for major in majors {
             // The first collection finds the live data in place.
             overhead.live = Bytes(major.live);
-            let minor = collection(Cycle::None, overhead.ended_ns + major.running_ns, 10, major.live, major);
-            overhead.note(&minor, true).expect("only a major collection ends a run");
-            let rest = collection(
-                Cycle::Whole,
-                overhead.ended_ns,
-                major.collecting_ns - 10,
-                major.live,
-                major,
-            );
-            results.push(overhead.note(&rest, true));
+            let minor = busy(10);
+            for (cycle, running, collecting) in [
+                (Cycle::None, major.running, minor),
+                (Cycle::Whole, Times::default(), major.collecting.since(minor)),
+            ] {
+                let collection = Collection {
+                    work: Work {
+                        cycle,
+                        live: Bytes(major.live),
+                        ..Work::default()
+                    },
+                    before: Before {
+                        cause: major.cause,
+                        allocated: Bytes(major.freed / 2),
+                        ..Before::default()
+                    },
+                    time: Timing {
+                        start_ns: overhead.ended_ns + running.elapsed_ns,
+                        elapsed_ns: collecting.elapsed_ns,
+                        cpu_ns: collecting.cpu_ns,
+                        total_cpu_ns: overhead.ended_cpu_ns + (running + collecting).cpu_ns,
+                        ..Timing::default()
+                    },
+                    ..Collection::default()
+                };
+                let result = overhead.note(&collection, true);
+                if cycle == Cycle::None {
+                    result.expect("only a major collection ends a run");
+                } else {
+                    results.push(result);
+                }
+            }
         }
         results
     }
@@ -245,12 +262,26 @@ mod tests {
         assert!(ends(HOPELESS));
         let ms = 1_000_000;
         for (running_ns, expected) in [(5 * ms, true), (6 * ms, false)] {
-            assert_eq!(
-                ends(Major { running_ns, ..HOPELESS }),
-                expected,
-                "{running_ns} of 250 ms"
-            );
+            let running = busy(running_ns);
+            assert_eq!(ends(Major { running, ..HOPELESS }), expected, "{running_ns} of 250 ms");
         }
+        // The program waits; and other processes interrupt its collections, but not the program.
+        let waiting = Times {
+            elapsed_ns: 6 * ms,
+            cpu_ns: ms,
+        };
+        assert!(!ends(Major {
+            running: waiting,
+            ..HOPELESS
+        }));
+        let interrupted = Times {
+            elapsed_ns: 247 * ms,
+            cpu_ns: 100 * ms,
+        };
+        assert!(!ends(Major {
+            collecting: interrupted,
+            ..HOPELESS
+        }));
         for (freed, expected) in [(2 * MIB - 8, true), (2 * MIB, false)] {
             assert_eq!(ends(Major { freed, ..HOPELESS }), expected, "{freed} bytes of 100 MiB");
         }
@@ -264,8 +295,8 @@ mod tests {
         }
         // A peak of a second, and so little time for each collection that it is not over.
         assert!(!ends(Major {
-            running_ns: 10,
-            collecting_ns: 90 * ms,
+            running: busy(10),
+            collecting: busy(90 * ms),
             ..HOPELESS
         }));
     }

@@ -142,6 +142,8 @@ mod tests {
             major_gcs: 5,
             elapsed_ns: 1_234_000_000,
             collecting_ns: 1_220_000_000,
+            cpu_ns: 1_234_000_000,
+            collecting_cpu_ns: 1_220_000_000,
             freed: Bytes(5 << 18),
         });
         let cases = [

@@ -15,14 +15,24 @@ pub struct Thrashing {
     pub elapsed_ns: u64,
     /// The part of it in collections, minor ones included, in nanoseconds.
     pub collecting_ns: u64,
+    /// CPU time of the process, in nanoseconds.
+    pub cpu_ns: u64,
+    /// The part of it in collections, in nanoseconds.
+    pub collecting_cpu_ns: u64,
     /// Bytes that these freed.
     pub freed: Bytes,
 }
 
 impl Thrashing {
-    /// The share of the time that went into collections, in percent.
+    /// The share of the time that went into collections, in percent: of elapsed time or of CPU time,
+    /// whichever is less. A loaded machine interrupts collections more than the program between them,
+    /// and a program that waits takes no CPU time.
     pub(crate) fn collecting(&self) -> f64 {
-        100.0 * ratio(self.collecting_ns, self.elapsed_ns)
+        let (elapsed, cpu) = (
+            ratio(self.collecting_ns, self.elapsed_ns),
+            ratio(self.collecting_cpu_ns, self.cpu_ns),
+        );
+        100.0 * elapsed.min(cpu)
     }
 }
 
@@ -31,6 +41,8 @@ impl AddAssign for Thrashing {
         self.major_gcs += more.major_gcs;
         self.elapsed_ns += more.elapsed_ns;
         self.collecting_ns += more.collecting_ns;
+        self.cpu_ns += more.cpu_ns;
+        self.collecting_cpu_ns += more.collecting_cpu_ns;
         self.freed = self.freed + more.freed;
     }
 }
