@@ -386,11 +386,11 @@ impl Rank {
     pub(crate) fn disturbed(&self, label: &str, best: &str) -> String {
         let shown = match &self.effect {
             Some(effect) if !effect.is_too_noisy() => {
-                format!("{label} takes {} as long as {best}", format::effect(effect))
+                format!("{label} takes {} as long as {best}, but", format::effect(effect))
             }
-            _ => format!("{label} and {best} were measured"),
+            _ => format!("{label} and {best} cannot be told apart, since"),
         };
-        format!("{shown}, but other programs ran meanwhile. Stop them and repeat.")
+        format!("{shown} other programs ran meanwhile. Stop them and repeat.")
     }
 }
 
@@ -524,8 +524,7 @@ mod tests {
         );
         assert!(!text.contains("Not decided"), "{text}");
         let [noisy, all] = answer(&[("copying", [1.0; 3]), ("two-space", [1.46, 1.73, 2.05])], true);
-        let expected =
-            "Disturbed on binary_trees 14: two-space and copying were measured, but other programs ran meanwhile.";
+        let expected = "Disturbed on binary_trees 14: two-space and copying cannot be told apart, since other programs ran meanwhile.";
         assert!(
             noisy.starts_with(expected) && !all.contains("takes too noisy"),
             "{noisy}"

@@ -239,11 +239,8 @@ impl Curve<'_> {
         }
         let worse = self.worse();
         if let Some(disturbed) = self.disturbed() {
-            let label = self.written(axis, &disturbed.label);
-            return format!(
-                "{name}Disturbed: {}",
-                disturbed.disturbed(&label, &self.ranking.first().label)
-            );
+            let [label, best] = [disturbed, self.ranking.first()].map(|rank| self.written(axis, &rank.label));
+            return format!("{name}Disturbed: {}", disturbed.disturbed(&label, &best));
         }
         if worse.is_empty() {
             let Some(open) = self.open() else {
