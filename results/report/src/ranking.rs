@@ -8,7 +8,7 @@
 
 use crate::format::{self, short_list};
 use crate::metric::{self, Metric};
-use crate::summary::{Group, Summary, Work};
+use crate::summary::{Group, Summary, Work, are_disturbed};
 use gclab_results::inference::{Effect, Order, RUNS_FOR_INTERVAL, Spread, findings};
 use serde::Serialize;
 
@@ -129,6 +129,11 @@ impl<'a> Contender<'a> {
     /// One of its configurations; they differ only in the workload.
     pub(crate) fn group(&self) -> &'a Group<'a> {
         self.groups().next().expect("a contender ran somewhere")
+    }
+
+    /// Whether so many of its runs were disturbed, over all workloads, that their times mean little.
+    fn is_disturbed(&self) -> bool {
+        are_disturbed(self.groups().flat_map(Group::ok))
     }
 
     /// The values of a figure on each workload; `None` if one is missing or has a failed run.
@@ -416,7 +421,7 @@ fn judged(metric: &Metric, effect: &Effect, contender: &Contender<'_>, best: &Co
     let is_contradicted = || metric.is_elapsed() && cpu.is_some_and(|cpu| contradicts(&cpu, groups()));
     match judge(effect) {
         Verdict::Tied => Verdict::Tied,
-        _ if metric.is_time() && groups().any(Group::is_disturbed) => Verdict::Disturbed,
+        _ if metric.is_time() && (contender.is_disturbed() || best.is_disturbed()) => Verdict::Disturbed,
         Verdict::Worse if is_contradicted() => Verdict::Disturbed,
         verdict => verdict,
     }
@@ -546,6 +551,35 @@ mod tests {
         let expected = "copying is the fastest on binary_trees 14: two-space takes at least 3.0";
         assert!(text.starts_with(expected), "{text}");
         assert!(!all.contains("(3.0"), "no end that means nothing: {all}");
+    }
+
+    /// Of a side's runs on three workloads, those on one were disturbed: a third, and not more.
+    #[test]
+    fn all_runs_of_a_side_count_together() {
+        let experiment = Experiment {
+            workloads: ["binary_trees", "gcbench", "hash_churn"]
+                .map(|name| (name, vec!["14"], 24.0, 4.0))
+                .to_vec(),
+            sweep: Vec::new(),
+            ..small()
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let answer = |name: &str, disturbed: &[&str]| {
+            let mut runs = runs(&experiment);
+            for run in runs.iter_mut().filter(|run| disturbed.contains(&&*run.workload)) {
+                run.conditions = Some(Conditions {
+                    disturbances: Some(vec!["other programs".to_owned()]),
+                    ..Conditions::default()
+                });
+            }
+            let dir = write(&folder.path().join(name), manifest(&experiment), &runs);
+            crate::report(&dir).answer.join(" ")
+        };
+        let quiet = answer("none", &[]);
+        assert!(quiet.contains(" is the fastest over all 3 workloads"), "{quiet}");
+        assert_eq!(answer("one", &["gcbench"]), quiet);
+        let two = answer("two", &["gcbench", "hash_churn"]);
+        assert!(two.starts_with("Disturbed over all 3 workloads"), "{two}");
     }
 
     /// Every run was disturbed, so nothing is called worse, whatever the CPU time, and no command

@@ -65,9 +65,6 @@ pub(crate) const ARGS: &str = "args.";
 /// The value of an axis that a configuration does not set.
 pub(crate) const UNSET: &str = "default";
 
-/// More than this share of disturbed runs makes the times of a group unreliable.
-const DISTURBED: f64 = 1.0 / 3.0;
-
 /// An axis as shown in sentences and labels: a flag is spelled as on a command line.
 pub(crate) fn axis_name(axis: &str) -> String {
     if matches!(axis, "build" | "gc" | HEAP) || axis.contains('.') {
@@ -333,8 +330,7 @@ impl<'a> Group<'a> {
 
     /// Whether so many of its successful runs were disturbed that their times mean little.
     pub(crate) fn is_disturbed(&self) -> bool {
-        let disturbed = self.ok().filter(|run| !disturbances(run).is_empty()).count();
-        disturbed as f64 > DISTURBED * self.ok().count() as f64
+        are_disturbed(self.ok())
     }
 
     /// The value of a flag in this configuration, or [`UNSET`].
@@ -356,6 +352,12 @@ impl<'a> Group<'a> {
 /// The values without their rounds.
 pub(crate) fn values_of(rounds: &Rounds) -> impl Iterator<Item = f64> {
     rounds.iter().map(|(_, value)| *value)
+}
+
+/// Whether more than a third of some runs were disturbed, so that their times mean little.
+pub(crate) fn are_disturbed<'r>(runs: impl Iterator<Item = &'r RunRecord>) -> bool {
+    let (disturbed, quiet): (Vec<&RunRecord>, Vec<_>) = runs.partition(|run| !disturbances(run).is_empty());
+    2 * disturbed.len() > quiet.len()
 }
 
 /// The checks that failed while a run was measured.
