@@ -727,23 +727,20 @@ mod tests {
         }
     }
 
-    /// The setting seems better by far, but the runs say little.
+    /// One setting seems better by far, and another cannot be told, but the runs say little.
     #[test]
     fn disturbed_runs_do_not_recommend_a_setting() {
         let quicker = |point: &[usize]| if point[0] == 3 { 0.5 } else { 1.0 };
-        let mut search = searched(quicker, 0.01, None);
-        assert_eq!(compared(&search).verdict, Verdict::Better);
-        let runs = search
-            .candidates
-            .iter_mut()
-            .flat_map(|candidate| &mut candidate.confirmation);
-        runs.for_each(|run| run.disturbed = true);
-        let all = search
-            .candidates
-            .iter()
-            .map(|candidate| candidate.confirmation.len())
-            .sum();
-        assert_eq!(compared(&search).verdict, Verdict::Disturbed(all));
+        let better = (searched(quicker, 0.01, None), Verdict::Better);
+        let unclear = (searched(|_| 1.0, 0.3, None), Verdict::Unclear);
+        for (mut search, quiet) in [better, unclear] {
+            assert_eq!(compared(&search).verdict, quiet);
+            let all = search.candidates.iter_mut();
+            let runs: Vec<&mut Figures> = all.flat_map(|candidate| &mut candidate.confirmation).collect();
+            let all = runs.len();
+            runs.into_iter().for_each(|run| run.disturbed = true);
+            assert_eq!(compared(&search).verdict, Verdict::Disturbed(all));
+        }
     }
 
     fn compared(search: &Search) -> Comparison {
