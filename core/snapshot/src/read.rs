@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::interpret::{Extra, Location, interpret};
 use crate::memory::{extend, push, reserve};
 use crate::options::Options;
-use crate::records::{CUT_OFF, Odd, check_count, check_names, declare, fill_names, narrow, records, type_of};
+use crate::records::{Odd, check_count, declare, fill_names, narrow, records, type_of};
 use crate::snapshot::{NO_INDEX, Snapshot};
 
 /// The longest `snapshot` value read, in bytes. V8's are about 2 KiB.
@@ -141,6 +141,11 @@ impl Reader {
                 }
             }
             input.expect(b'}', "a comma or the end of the snapshot")?;
+        }
+        if input.next()? == Some(0) {
+            let fault = format!("the bytes from {} on are not part of the snapshot", input.offset());
+            self.snapshot.warnings.push(fault);
+            return Ok(());
         }
         input.end()
     }
@@ -368,21 +373,24 @@ impl Reader {
             .and_then(|place| u8::try_from(place).ok());
         snapshot.node_type_names = header.node_types;
         snapshot.edge_type_names = header.edge_types;
-        if let Some(cut) = self.cut {
-            let missing = match self.options.strings && self.options.names {
-                true => fill_names(&mut snapshot).map_err(|problem| input.error(problem))?,
-                false => 0,
-            };
-            snapshot.warnings.push(match missing {
-                0 => format!("the file is cut off at byte {cut}, but all that figures need comes before"),
-                _ => {
-                    format!("the file is cut off at byte {cut}: {missing} names are missing, and shown as `{CUT_OFF}`")
-                }
-            });
-        }
-        if self.options.strings && self.options.names {
-            check_names(&snapshot).map_err(|problem| input.error(problem))?;
-        }
+        let word = self.cut.map_or("(no name)", |_| "(cut off)");
+        let missing = match self.options.strings && self.options.names {
+            true => fill_names(&mut snapshot, word).map_err(|problem| input.error(problem))?,
+            false => 0,
+        };
+        let fault = match (self.cut, missing) {
+            (None, 0) => None,
+            (None, _) => Some(format!(
+                "names beyond the strings of the file: {missing}, shown as `{word}`"
+            )),
+            (Some(cut), 0) => Some(format!(
+                "the file is cut off at byte {cut}, but all that figures need comes before"
+            )),
+            (Some(cut), _) => Some(format!(
+                "the file is cut off at byte {cut}: {missing} names are missing, and shown as `{word}`"
+            )),
+        };
+        snapshot.warnings.extend(fault);
         if self.options.interpret {
             interpret(&mut snapshot, &self.extra).map_err(|problem| input.error(problem))?;
         }

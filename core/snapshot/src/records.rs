@@ -111,13 +111,10 @@ pub(crate) fn narrow(what: &'static str, value: u64) -> Result<u32, Problem> {
     })
 }
 
-/// The name of what has a string that is cut off.
-pub(crate) const CUT_OFF: &str = "(cut off)";
-
-/// Gives [`CUT_OFF`] to everything whose name is beyond the strings. Returns the number of such
-/// nodes and edges.
-pub(crate) fn fill_names(snapshot: &mut Snapshot) -> Result<u64, Problem> {
-    let end = snapshot.strings.push(CUT_OFF)?;
+/// Gives `word` to everything whose name is beyond the strings. Returns the number of such nodes and
+/// edges.
+pub(crate) fn fill_names(snapshot: &mut Snapshot, word: &str) -> Result<u64, Problem> {
+    let end = snapshot.strings.len() as u32;
     let Snapshot {
         node_names,
         edge_names,
@@ -127,26 +124,9 @@ pub(crate) fn fill_names(snapshot: &mut Snapshot) -> Result<u64, Problem> {
     } = snapshot;
     let named = std::iter::zip(edge_names, edge_types).filter(|(_, kind)| !indexed_types[usize::from(**kind)]);
     let names = node_names.iter_mut().chain(named.map(|(name, _)| name));
-    let missing = names.filter(|name| **name >= end).map(|name| *name = end);
-    Ok(missing.count() as u64)
-}
-
-/// Checks that every name is one of the strings.
-pub(crate) fn check_names(snapshot: &Snapshot) -> Result<(), Problem> {
-    let end = snapshot.strings.len() as u64;
-    let check = |what, index: u32| {
-        let value = u64::from(index);
-        if value < end {
-            Ok(())
-        } else {
-            Err(Problem::Range { what, value, end })
-        }
-    };
-    snapshot
-        .node_names
-        .iter()
-        .try_for_each(|&name| check("a node's name", name))?;
-    let named = std::iter::zip(&snapshot.edge_names, &snapshot.edge_types);
-    let mut named = named.filter(|(_, kind)| !snapshot.indexed_types[usize::from(**kind)]);
-    named.try_for_each(|(&name, _)| check("an edge's name", name))
+    let missing = names.filter(|name| **name >= end).map(|name| *name = end).count();
+    if missing > 0 {
+        snapshot.strings.push(word)?;
+    }
+    Ok(missing as u64)
 }

@@ -133,12 +133,30 @@ fn counts_that_disagree_are_refused() {
 #[test]
 fn numbers_out_of_range_are_refused() {
     assert!(edited("\n,1,2,3,24", "\n,256,2,3,24").contains("a node's type is 256, expected less than 256"));
-    assert!(edited("\n,1,2,3,24", "\n,1,4,3,24").contains("a node's name is 4, expected less than 4"));
     assert!(edited("\n,2,2,7", "\n,256,2,7").contains("an edge's type is 256, expected less than 256"));
-    assert!(edited("\n,2,2,7", "\n,2,9,7").contains("an edge's name is 9, expected less than 4"));
     assert!(edited("\n,1,2,3,24", "\n,1,2,3,-24").contains("expected a whole number, found `-`"));
     assert!(edited("\n,1,2,3,24", "\n,1,2,3,24.5").contains("expected a whole number, found `.`"));
     assert!(edited("\n,1,2,3,24", "\n,1,2,3,99999999999999999999").contains("expected a number below 2^64"));
+}
+
+/// No figure needs them.
+#[test]
+fn names_that_the_file_lacks_and_zeros_behind_it_are_told() {
+    let text = example_text();
+    let warnings = |text: String| {
+        let snapshot = Snapshot::read(text.as_bytes(), "it", Options::all()).expect("a snapshot");
+        (snapshot.node_count(), snapshot.warnings().to_vec())
+    };
+    let said = ["names beyond the strings of the file: 1, shown as `(no name)`".to_owned()];
+    for (from, to) in [("\n,1,2,3,24", "\n,1,4,3,24"), ("\n,2,2,7", "\n,2,9,7")] {
+        assert!(text.contains(from));
+        assert_eq!(warnings(text.replacen(from, to, 1)), (3, said.to_vec()));
+    }
+    let said = format!(
+        "the bytes from {} on are not part of the snapshot",
+        text.trim_end().len()
+    );
+    assert_eq!(warnings(text.trim_end().to_owned() + "\0\0"), (3, vec![said]));
 }
 
 /// V8 wrote types that it did not declare, and Julia wrote indices of 2^64 - 1; nothing needs them.
