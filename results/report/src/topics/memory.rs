@@ -195,9 +195,17 @@ fn unused(of: &Context<'_>, names: &[String]) -> Option<String> {
         (most > 0.0 && most < LITTLE).then(|| format!("{of} uses {:.0} %", 100.0 * most))
     });
     let little: Vec<String> = little.collect();
+    let is_own = summary
+        .groups()
+        .flat_map(|group| &group.runs)
+        .all(|run| run.runtime.is_none());
+    let remedy = match is_own {
+        true => ": sizing = \"fixed\" under [flags] lets collectors use all of it",
+        false => "",
+    };
     (!little.is_empty()).then(|| {
         format!(
-            "At {} memory stays unused ({}): sizing = \"fixed\" under [flags] lets collectors use all of it.",
+            "At {} memory stays unused ({}){remedy}.",
             times(most),
             little.join(", ")
         )
