@@ -49,16 +49,20 @@ impl HugePages {
         }
     }
 
-    /// Provides the 2 MiB at `at` with a huge page if this seems cheap.
+    /// Provides the 2 MiB at `at` with a huge page if this seems cheap; without `touch`, when they
+    /// are used.
     ///
     /// # Safety
     /// The 2 MiB at `at` are mapped readable and writable, belong to the caller, and were never
     /// touched.
-    pub(super) unsafe fn provide(&mut self, at: Addr) {
+    pub(super) unsafe fn provide(&mut self, at: Addr, touch: bool) {
         if !self.try_next() {
             return;
         }
         advise(at, HUGE_PAGE, true);
+        if !touch {
+            return;
+        }
         let before = Clock::thread_cpu_ns();
         // SAFETY: the caller vouches that the memory is writable and untouched; it is zero before
         // and after this write.

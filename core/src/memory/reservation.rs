@@ -106,9 +106,11 @@ impl Reservation {
         let end = offset + size;
         self.make_accessible(end)?;
         while self.provided < end {
+            // A short run does not get to the second 2 MiB of its allocation area.
+            let touch = self.provided != HUGE_PAGE;
             // SAFETY: the 2 MiB are accessible, and `provided` says that they were never handed
             // out.
-            unsafe { self.huge_pages.provide(self.base + self.provided) };
+            unsafe { self.huge_pages.provide(self.base + self.provided, touch) };
             self.provided += HUGE_PAGE;
         }
         Ok(())
