@@ -38,12 +38,14 @@ impl RecordFile {
         }
     }
 
-    /// The run was accepted: removes the old text. A device has none.
+    /// The run was accepted: removes the old text. A device has none. (Where a file was cut, ext4
+    /// writes it to the disk when it is closed, and whoever removes it waits.)
     pub(crate) fn empty(&self) -> Result<(), String> {
-        let emptied = self
-            .file
-            .metadata()
-            .and_then(|there| if there.is_file() { self.file.set_len(0) } else { Ok(()) });
+        let cut = |there: fs::Metadata| {
+            let has_text = there.is_file() && there.len() > 0;
+            if has_text { self.file.set_len(0) } else { Ok(()) }
+        };
+        let emptied = self.file.metadata().and_then(cut);
         emptied.map_err(|error| RecordFile::problem(&self.path, &error))
     }
 

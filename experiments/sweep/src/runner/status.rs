@@ -6,8 +6,8 @@
 //! the lock.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -20,12 +20,19 @@ use crate::run::describe;
 /// The name of the scratch folder within the results.
 pub(super) const SCRATCH: &str = ".scratch";
 
-/// The file with the id of the current run, in the scratch folder. Its time is the start of the run.
+/// The file with the id of the current run in its first line, in the scratch folder. Its time is the
+/// start of the run.
 const RUNNING: &str = "running";
 
 /// Notes in the scratch folder that `run` begins.
 pub(super) fn begins(scratch: &Path, run: &PlannedRun) -> io::Result<()> {
-    fs::write(scratch.join(RUNNING), &run.id)
+    // The file keeps its length: ext4 takes as long to cut it as the disk takes to write it.
+    let mut file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(scratch.join(RUNNING))?;
+    file.write_all(format!("{}\n", run.id).as_bytes())
 }
 
 /// A run in progress.
@@ -121,7 +128,7 @@ pub fn status(dir: &ResultsDir) -> io::Result<Status> {
 /// The run under way in a folder, if the runner's file names one that is not done.
 fn running_in(folder: &Path, dir: &ResultsDir) -> Option<Running> {
     let file = folder.join(SCRATCH).join(RUNNING);
-    let id = fs::read_to_string(&file).ok()?;
+    let id = fs::read_to_string(&file).ok()?.lines().next()?.to_owned();
     let begun = fs::metadata(&file).ok()?.modified().ok()?;
     let planned = dir.manifest().plan.iter().find(|run| run.id == id)?;
     (!dir.is_done(&id)).then(|| Running {
