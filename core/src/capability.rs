@@ -8,11 +8,11 @@ use crate::alloc::Alloc;
 use crate::block::{BlockState, StateView};
 use crate::capability_events::CapabilityEvents;
 use crate::closure::Slot;
-use crate::overwritten::Overwritten;
+use crate::overwritten::{NoteQueue, Overwritten};
 use crate::remembered::RememberedSet;
 use crate::roots::frames::FrameHeader;
 use crate::sampled::Sampled;
-use crate::sync::{AtomicBool, Ordering::Relaxed};
+use crate::sync::{Arc, AtomicBool, Ordering::Relaxed};
 use crate::words::{Addr, Bytes};
 use std::cell::Cell;
 
@@ -74,9 +74,10 @@ impl<A> CapabilityData<A> {
         alloc: A,
         states: StateView,
         remembered: RememberedSet,
+        queue: Arc<NoteQueue>,
         until_stress: u64,
     ) -> Self {
-        let overwritten = Overwritten::beside(&remembered);
+        let overwritten = Overwritten::beside(&remembered, queue);
         CapabilityData {
             alloc,
             common: Common {

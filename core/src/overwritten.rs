@@ -1,38 +1,114 @@
-//! The values that a mutator overwrote while a snapshot of the heap is marked.
+//! The values that mutators overwrote while a snapshot of the heap is marked.
 
 use crate::closure::{ClosureRef, Slot};
-use crate::remembered::RememberedSet;
+use crate::remembered::{RememberedChunks, RememberedSet};
+use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering::Relaxed, yield_now};
 use crate::words::Addr;
+use crate::workers::Stop;
 use std::cell::Cell;
 
 /// The values that one mutator overwrote, and the closures of weak handles that it opened, since
 /// marking began or this was last emptied (GHC's update remembered set). None of these closures
 /// moves. The memory is bounded and counts towards the limit, as for a [`RememberedSet`]; when
 /// there are many, each is kept once.
+///
+/// While a marker runs concurrently, the mutator hands its notes over whenever they fill a chunk, and
+/// when the marker asks for them: see [`NoteQueue`].
 #[derive(Debug)]
 pub struct Overwritten {
     /// A set of addresses of the heap, like the set of slots.
     closures: RememberedSet,
     /// A snapshot is being marked.
     marking: Cell<bool>,
+    queue: Arc<NoteQueue>,
+    /// It is one of the queue's holders.
+    holds: Cell<bool>,
+    /// The last request of the queue that was answered.
+    answered: Cell<u64>,
 }
+
+/// Where mutators hand notes to a marker that runs concurrently, so that pauses find few of them.
+/// Correctness does not depend on it: the pause that ends the marking takes what is left here and
+/// with the mutators.
+#[derive(Debug, Default)]
+pub(crate) struct NoteQueue {
+    notes: Mutex<Notes>,
+    /// How often the marker has asked for notes.
+    asked: AtomicU64,
+    /// Mutators that have notes.
+    holders: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    chunks: RememberedChunks,
+    /// A marker takes them.
+    is_open: bool,
+}
+
+/// Chunks in the queue, beyond which mutators keep their notes.
+const MOST: usize = 16;
+
+/// How often a marker yields until a mutator answers. One that neither allocates nor stores keeps its
+/// notes for the next pause.
+const TRIES: u32 = if cfg!(any(gclab_loom, gclab_shuttle)) { 2 } else { 500 };
 
 impl Overwritten {
     /// None yet, in the heap of a remembered set.
-    pub(crate) fn beside(remembered: &RememberedSet) -> Self {
+    pub(crate) fn beside(remembered: &RememberedSet, queue: Arc<NoteQueue>) -> Self {
         Overwritten {
             closures: remembered.another(),
             marking: Cell::new(false),
+            queue,
+            holds: Cell::new(false),
+            answered: Cell::new(0),
         }
     }
 
     pub(crate) fn push(&self, closure: ClosureRef) {
         self.closures.push(Slot(closure.0));
+        if !self.holds.replace(true) {
+            self.queue.holders.fetch_add(1, Relaxed);
+        }
+        if self.closures.is_full() || self.is_asked() {
+            self.hand_over();
+        }
+    }
+
+    /// The mutator is at a safepoint: it answers the marker.
+    #[inline]
+    pub(crate) fn answer(&self) {
+        if self.holds.get() && self.is_asked() {
+            self.hand_over();
+        }
+    }
+
+    /// Hands all notes to a marker, if one runs: the mutator may come to no safepoint for long.
+    pub(crate) fn hand_over(&self) {
+        self.answered.set(self.queue.asked.load(Relaxed));
+        if self.holds.get() && self.queue.put(&self.closures) {
+            self.holds_none();
+        }
+    }
+
+    fn is_asked(&self) -> bool {
+        self.answered.get() != self.queue.asked.load(Relaxed)
+    }
+
+    fn holds_none(&self) {
+        if self.holds.replace(false) {
+            self.queue.holders.fetch_sub(1, Relaxed);
+        }
+    }
+
+    /// Where its notes are handed over.
+    pub(crate) fn queue(&self) -> &Arc<NoteQueue> {
+        &self.queue
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.closures.is_empty()
+        self.closures.is_empty() && self.queue.is_empty()
     }
 
     /// Whether a snapshot is being marked.
@@ -47,11 +123,117 @@ impl Overwritten {
 
     /// The addresses of the closures, for the checker.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = Addr> + '_ {
-        self.closures.slots().map(|slot| slot.addr())
+        let mut handed_over = Vec::new();
+        self.queue.notes.lock().chunks.for_each(|slot| handed_over.push(slot));
+        self.closures.slots().chain(handed_over).map(|slot| slot.addr())
     }
 
-    /// Calls `visit` for each of them, possibly twice, and forgets them.
+    /// Calls `visit` for each of them and of those that any mutator has handed over, possibly twice,
+    /// and forgets them. The world is stopped.
     pub(crate) fn take(&self, mut visit: impl FnMut(ClosureRef)) {
+        if !mutant!("concurrent/handed-over-not-taken") {
+            let handed_over = std::mem::take(&mut self.queue.notes.lock().chunks);
+            handed_over.for_each(|slot| visit(ClosureRef(slot.0)));
+        }
         self.closures.take(|slot| visit(ClosureRef(slot.0)));
+        self.holds_none();
+    }
+}
+
+impl NoteQueue {
+    /// Takes all notes of a set. Returns false, and takes none, if no marker runs or it has enough.
+    fn put(&self, set: &RememberedSet) -> bool {
+        let mut notes = self.notes.lock();
+        let is_wanted = notes.is_open && notes.chunks.len() < MOST;
+        if is_wanted {
+            notes.chunks.take(set);
+        }
+        is_wanted
+    }
+
+    /// A marker begins or ceases to take notes.
+    pub(crate) fn set_open(&self, yes: bool) {
+        self.notes.lock().is_open = yes;
+    }
+
+    /// Calls `visit` for some of the notes that were handed over, and forgets them.
+    pub(crate) fn take_some(&self, mut visit: impl FnMut(ClosureRef)) {
+        let some = self.notes.lock().chunks.pop();
+        if let Some(some) = some.filter(|_| !mutant!("concurrent/handed-over-lost")) {
+            some.for_each(|slot| visit(ClosureRef(slot.0)));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.notes.lock().chunks.is_empty()
+    }
+
+    /// Asks the mutators for their notes, and gives those that have some a little time to come to a
+    /// store or a safepoint.
+    pub(crate) fn ask(&self, stop: &Stop) {
+        let holders = || self.holders.load(Relaxed);
+        if holders() == 0 {
+            return;
+        }
+        self.asked.fetch_add(1, Relaxed);
+        for _ in 0..TRIES {
+            if stop.is_asked() || holders() == 0 {
+                return;
+            }
+            yield_now();
+        }
+    }
+}
+
+#[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
+mod tests {
+    use super::*;
+
+    fn closure(number: usize) -> ClosureRef {
+        ClosureRef((8 * number) as *mut u64)
+    }
+
+    /// The notes of a mutator, in order: of those that it handed over, and of those that a pause takes.
+    fn notes(mutator: &Overwritten) -> [Vec<usize>; 2] {
+        let mut lists = [Vec::new(), Vec::new()];
+        while !mutator.queue.is_empty() {
+            mutator.queue.take_some(|closure| lists[0].push(closure.addr().0 / 8));
+        }
+        mutator.take(|closure| lists[1].push(closure.addr().0 / 8));
+        assert!(mutator.is_empty());
+        assert_eq!(mutator.queue.holders.load(Relaxed), 0);
+        lists.iter_mut().for_each(|list| list.sort_unstable());
+        lists
+    }
+
+    #[test]
+    fn a_mutator_hands_over_full_chunks_and_all_notes_when_it_is_asked() {
+        let mutator = Overwritten::beside(&RememberedSet::default(), Arc::default());
+        let push = |numbers: std::ops::Range<usize>| numbers.for_each(|number| mutator.push(closure(number)));
+        // No marker runs.
+        push(1..10_000);
+        assert_eq!(notes(&mutator), [vec![], (1..10_000).collect()]);
+        mutator.queue.set_open(true);
+        push(1..10_000);
+        let [handed_over, kept] = notes(&mutator);
+        assert!(!kept.is_empty() && kept.len() < 5_000, "{}", kept.len());
+        assert!(handed_over.into_iter().chain(kept).eq(1..10_000));
+        // It answers at a safepoint or when it notes more, once.
+        for at_safepoint in [true, false] {
+            push(1..10);
+            mutator.queue.ask(&Stop::default());
+            if at_safepoint {
+                mutator.answer();
+            }
+            push(10..20);
+            push(20..30);
+            let last = if at_safepoint { 10 } else { 11 };
+            assert_eq!(notes(&mutator), [(1..last).collect::<Vec<_>>(), (last..30).collect()]);
+        }
+        // A marker that does not keep up gets no more than it can hold.
+        push(1..1_000_000);
+        assert!(mutator.queue.notes.lock().chunks.len() <= MOST);
+        let [handed_over, kept] = notes(&mutator);
+        assert_eq!(handed_over.len() + kept.len(), 999_999);
     }
 }

@@ -12,7 +12,9 @@ use super::order::Tracing;
 use crate::barrier::SnapshotBarrier;
 use crate::collector::Pause;
 use crate::events::Phase;
+use crate::overwritten::NoteQueue;
 use crate::space::Marks;
+use crate::sync::Arc;
 use crate::words::Words;
 use crate::workers::Stop;
 
@@ -23,6 +25,8 @@ const BETWEEN_LOOKS: Words = Words(if cfg!(debug_assertions) { 64 } else { 1 << 
 #[derive(Debug)]
 pub struct SlicedTrace {
     grey: Grey,
+    /// Where mutators hand over notes while it advances concurrently.
+    notes: Arc<NoteQueue>,
     /// Finalisers that get their closures have been found.
     finalised: bool,
 }
@@ -42,19 +46,37 @@ impl SlicedTrace {
         }
         let (marked, grey) = marker.interrupt();
         pause.events.phase(Phase::RootsTraced);
-        let trace = SlicedTrace { grey, finalised: false };
+        let first = pause.capabilities.iter().next().expect("a heap has capabilities");
+        let trace = SlicedTrace {
+            grey,
+            notes: Arc::clone(first.overwritten().queue()),
+            finalised: false,
+        };
         (trace, marked)
     }
 
     /// Continues concurrently, on the background thread, until `stop` is asked for or nothing
-    /// is left but what mutators overwrite. Returns the rest of the trace, and the results.
+    /// is left but what mutators overwrite from now on: they have handed over their notes, unless one
+    /// has come to no safepoint. Returns the rest of the trace, and the results.
     pub fn advance_concurrently<M: Marks>(self, marks: &M, stop: &Stop) -> (SlicedTrace, Marked) {
         let mut marker = Marker::resume(self.grey, marks);
-        let mut progress = Progress::More;
-        while progress == Progress::More && !stop.is_asked() {
+        self.notes.set_open(true);
+        let mut has_asked = false;
+        while !stop.is_asked() {
+            let before = marker.closures();
             marker.set_budget(BETWEEN_LOOKS);
-            progress = marker.trace_some();
+            marker.handed_over(&self.notes);
+            let progress = marker.trace_some();
+            if progress == Progress::More || marker.closures() > before {
+                has_asked = false;
+            } else if has_asked {
+                break;
+            } else {
+                self.notes.ask(stop);
+                has_asked = true;
+            }
         }
+        self.notes.set_open(false);
         let (marked, grey) = marker.interrupt();
         (SlicedTrace { grey, ..self }, marked)
     }
@@ -98,7 +120,11 @@ impl SlicedTrace {
         marks: &M,
         budget: Words,
     ) -> (Option<SlicedTrace>, Marked) {
-        let SlicedTrace { grey, mut finalised } = self;
+        let SlicedTrace {
+            grey,
+            notes,
+            mut finalised,
+        } = self;
         let mut marker = Marker::resume(grey, marks);
         marker.set_budget(budget);
         let mut progress = marker.trace_some();
@@ -134,7 +160,7 @@ impl SlicedTrace {
         }
         let (marked, grey) = marker.interrupt();
         let is_over = progress == Progress::Done || mutant!("concurrent/ended-early");
-        let left = (!is_over).then_some(SlicedTrace { grey, finalised });
+        let left = (!is_over).then_some(SlicedTrace { grey, notes, finalised });
         (left, marked)
     }
 }

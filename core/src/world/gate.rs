@@ -46,6 +46,7 @@ impl<M: MutatorKind> World<M> {
     pub(super) fn lock(&self, session: Session<'_, M::Alloc>) -> Locked<'_, M> {
         let mut state = self.state.lock();
         session.report_allocated();
+        session.capability.view().overwritten().answer();
         if state.stopping {
             let events = &session.capability.common.events;
             events.record(|| CapabilityEventKind::Stop(StopReason::Yields));

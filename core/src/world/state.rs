@@ -101,10 +101,18 @@ impl<M: MutatorKind> WorldState<M> {
         }
         let collector = (chosen.make)(&mut heap, config)?;
         let stress = config.stress.unwrap_or(0);
+        let notes = Arc::default();
         let idle: Vec<_> = (0..config.capabilities as usize)
             .map(|number| {
                 let remembered = RememberedSet::of_heap(heap.blocks().base(), heap.charges());
-                CapabilityData::new(number, (chosen.allocator)(), heap.states(), remembered, stress)
+                CapabilityData::new(
+                    number,
+                    (chosen.allocator)(),
+                    heap.states(),
+                    remembered,
+                    Arc::clone(&notes),
+                    stress,
+                )
             })
             .collect();
         let mut gc_threads = GcThreads::default();

@@ -31,8 +31,9 @@ use super::order::{RememberedTracing, Tracing};
 use super::weak::{self, Moved};
 use crate::capability::{Capabilities, Capability};
 use crate::cause::Outcome;
-use crate::closure::Slot;
+use crate::closure::{ClosureRef, Slot};
 use crate::heap::Heap;
+use crate::overwritten::NoteQueue;
 use crate::prefetch::prefetch_line;
 use crate::profile::SideWords;
 use crate::roots::{RootSlot, Roots};
@@ -290,16 +291,28 @@ impl<'m, M: Marks> Marker<'m, M> {
         let most = mutant!("concurrent/one-buffer-taken", usize::MAX => 1);
         let threads = |each: &Capability<'_, A>| each.has_thread() || !mutant!("concurrent/free-not-flushed");
         for capability in capabilities.iter().take(most).filter(threads) {
-            capability.overwritten().take(|closure| {
-                let mut word = closure.0 as u64;
-                // SAFETY: a slot of this function, with a closure of the stopped heap: the barrier
-                // found it there, and no closure has moved or was freed since.
-                unsafe { self.first.found::<false>(Slot(&raw mut word)) };
-                if self.first.stack.is_half_full() && !self.first.has_used_budget() {
-                    self.first.trace::<false>(None);
-                }
-            });
+            capability.overwritten().take(|closure| self.noted(closure));
         }
+    }
+
+    /// The same for some of the notes that mutators handed over, while they run.
+    pub(crate) fn handed_over(&mut self, queue: &NoteQueue) {
+        queue.take_some(|closure| self.noted(closure));
+    }
+
+    fn noted(&mut self, closure: ClosureRef) {
+        let mut word = closure.0 as u64;
+        // SAFETY: a slot of this function, with a closure of the heap: the barrier found it there, and
+        // no closure has moved or was freed since.
+        unsafe { self.first.found::<false>(Slot(&raw mut word)) };
+        if self.first.stack.is_half_full() && !self.first.has_used_budget() {
+            self.first.trace::<false>(None);
+        }
+    }
+
+    /// Closures that were marked since it began or resumed.
+    pub(crate) fn closures(&self) -> u64 {
+        self.first.closures
     }
 
     /// Interrupts the marking. Returns the results since it started or resumed, and what is left.

@@ -337,7 +337,7 @@ fn marked_closures_are_not_entered_and_remembered_slots_are_roots() {
     graph.point(young, 0, leaf);
     assert!(graph.marks.set(graph.all[old]));
     let set = RememberedSet::of_heap(graph.heap.blocks().base(), graph.heap.charges());
-    let data = CapabilityData::new(0, Bump::default(), graph.heap.states(), set, 0);
+    let data = CapabilityData::new(0, Bump::default(), graph.heap.states(), set, Arc::default(), 0);
     // Twice, as a barrier may record it.
     for _ in 0..2 {
         data.view().remember(graph.slot(old, 1));

@@ -19,7 +19,7 @@ struct Sliced<'g> {
 impl<'g> Sliced<'g> {
     fn begin(graph: &'g mut Graph, most: Bytes, root: usize) -> Self {
         let set = RememberedSet::of_heap(graph.heap.blocks().base(), graph.heap.charges());
-        let mutator = CapabilityData::new(0, Bump::default(), graph.heap.states(), set, 0);
+        let mutator = CapabilityData::new(0, Bump::default(), graph.heap.states(), set, Arc::default(), 0);
         let mut marker = Marker::resume(Grey::within(most, &graph.heap), &graph.marks);
         let mut root = graph.all[root].0 as u64;
         // SAFETY: a slot of this function with a closure of this heap.
@@ -44,11 +44,21 @@ impl<'g> Sliced<'g> {
         self.graph.point(from, slot, to);
     }
 
-    fn slice(&mut self, budget: usize) -> Progress {
+    /// A slice in a pause; or as the background thread does it, with notes that the mutator hands
+    /// over.
+    fn slice(&mut self, budget: usize, is_concurrent: bool) -> Progress {
         let grey = self.grey.take().expect("the marking is under way");
         let mut marker = Marker::resume(grey, &self.graph.marks);
         marker.set_budget(Words(budget));
-        marker.overwritten(Capabilities::new(&[self.mutator.view()]));
+        let overwritten = self.mutator.view().overwritten();
+        if is_concurrent {
+            overwritten.queue().set_open(true);
+            overwritten.hand_over();
+            marker.handed_over(overwritten.queue());
+            overwritten.queue().set_open(false);
+        } else {
+            marker.overwritten(Capabilities::new(&[self.mutator.view()]));
+        }
         let progress = marker.trace_some();
         let (marked, grey) = marker.interrupt();
         assert!(
@@ -74,6 +84,7 @@ proptest! {
         edges in proptest::collection::vec((0..300usize, 0..200usize, 0..300usize), 0..5 * SHAPES),
         stores in proptest::collection::vec((0..300usize, 0..200usize, 0..300usize), 0..5 * SHAPES),
         budget in 1..400usize,
+        concurrent in proptest::bits::u64::ANY,
         root in 0..300usize,
     ) {
         let mut graph = Graph::new();
@@ -99,7 +110,10 @@ proptest! {
         let most = graph.bound();
         let mut sliced = Sliced::begin(&mut graph, most, root);
         let mut stores = stores.into_iter();
-        while sliced.slice(budget) == Progress::More || !sliced.mutator.view().overwritten().is_empty() {
+        let is_concurrent = |slices: usize| concurrent >> (slices % 64) & 1 == 1;
+        while sliced.slice(budget, is_concurrent(sliced.slices)) == Progress::More
+            || !sliced.mutator.view().overwritten().is_empty()
+        {
             for (from, slot, to) in stores.by_ref().take(3) {
                 let (from, to) = (from % shapes.len(), to % shapes.len());
                 // A mutator can reach what the snapshot's roots lead to.
@@ -126,7 +140,7 @@ fn a_large_array_takes_many_slices() {
     graph.point(array, length - 1, leaf);
     let most = graph.bound();
     let mut sliced = Sliced::begin(&mut graph, most, array);
-    while sliced.slice(500) == Progress::More {}
+    while sliced.slice(500, false) == Progress::More {}
     let (slices, closures) = (sliced.slices, sliced.marked.closures);
     assert_eq!(closures, 2);
     assert!((length / 700..=length / 400 + 2).contains(&slices), "{slices} slices");
@@ -146,7 +160,7 @@ fn what_was_dropped_is_scanned_again_in_slices() {
     }
     let all = graph.all.len() as u64;
     let mut sliced = Sliced::begin(&mut graph, LEAST_STACK, array);
-    while sliced.slice(10) == Progress::More {}
+    while sliced.slice(10, false) == Progress::More {}
     assert!(sliced.marked.counted.mark_passes > 1, "nothing was dropped");
     assert_eq!(sliced.marked.closures, all);
     assert!(sliced.slices > ARRAYS, "{} slices", sliced.slices);
