@@ -250,7 +250,8 @@ impl<'a> Stopped<'a> {
     /// The closures of finalisers that are not ready.
     pub fn finalisable_closures(&self) -> Vec<ClosureView<'a>> {
         let mut all = Vec::new();
-        self.roots.handles().finalisers().for_each_registered(|slot| {
+        let finalisers = self.roots.handles().finalisers();
+        finalisers.for_each_registered(Visited::All, |slot| {
             // SAFETY: roots are readable while the world is stopped.
             let closure = unsafe { slot.load() };
             if !closure.is_null() {

@@ -493,12 +493,19 @@ impl<G: Generations> ConcurrentMarking<G> {
             Task::Minor | Task::Begin | Task::Everything => Words(0),
         };
         let marks = self.snapshot_marks(pause.heap, marks);
-        let (left, slice) = if budget > Words(0) {
-            let (left, slice) = trace.advance(pause, &marks, budget);
+        let (left, slice) = if budget == Words(0) {
+            (Some(trace), Marked::default())
+        } else {
+            let (left, slice) = match self.task {
+                // The thread's part comes first.
+                Task::Mark(words) if self.slice.is_some() && !trace.is_dry() => {
+                    let (trace, slice) = trace.advance_as_if_concurrently(&marks, words);
+                    (Some(trace), slice)
+                }
+                _ => trace.advance(pause, &marks, budget),
+            };
             pause.events.phase(Phase::Marked);
             (left, slice)
-        } else {
-            (Some(trace), Marked::default())
         };
         marked += &slice;
         let in_slice = Some((noted.words + slice.words).to_bytes());

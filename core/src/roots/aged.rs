@@ -4,6 +4,8 @@
 //! Invariant: the closures of the first `settled` entries are old. An entry whose closure is young
 //! keeps later entries from being settled, for as many collections as a closure takes to grow old.
 
+use super::look::Look;
+
 /// The entries of tables that a collection visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visited {
@@ -12,6 +14,8 @@ pub(crate) enum Visited {
     /// Entries whose closures may be young: a collection of generation 0 neither frees nor moves
     /// the others.
     Young,
+    /// Entries that the end of a cycle must visit: see [`Look`](super::look::Look).
+    Doubtful,
 }
 
 /// Entries, the settled ones first.
@@ -19,6 +23,8 @@ pub(crate) enum Visited {
 pub(super) struct Aged<T> {
     entries: Vec<T>,
     settled: usize,
+    /// At the settled entries, which stay in their places until the cycle ends.
+    look: Option<Look>,
 }
 
 impl<T> Default for Aged<T> {
@@ -26,6 +32,7 @@ impl<T> Default for Aged<T> {
         Aged {
             entries: Vec::new(),
             settled: 0,
+            look: None,
         }
     }
 }
@@ -35,32 +42,59 @@ impl<T> Aged<T> {
         self.entries.push(entry);
     }
 
-    fn start(&self, visited: Visited) -> usize {
-        match visited {
-            Visited::All => 0,
-            Visited::Young => self.settled,
+    /// The first entries that are visited, and from where on all are.
+    fn visited(&self, visited: Visited) -> (&[usize], usize) {
+        match (visited, &self.look) {
+            (Visited::All, _) | (Visited::Doubtful, None) => (&[], 0),
+            (Visited::Young, _) => (&[], self.settled),
+            (Visited::Doubtful, Some(look)) => (look.doubtful(), look.rest()),
         }
     }
 
-    /// The entries that are visited.
-    pub(super) fn iter_mut(&mut self, visited: Visited) -> std::slice::IterMut<'_, T> {
-        let from = self.start(visited);
-        self.entries[from..].iter_mut()
+    /// Calls `visit` for the entries that are visited.
+    pub(super) fn for_each(&mut self, visited: Visited, mut visit: impl FnMut(&mut T)) {
+        let (some, rest) = self.visited(visited);
+        let some = some.to_vec();
+        some.into_iter().for_each(|index| visit(&mut self.entries[index]));
+        self.entries[rest..].iter_mut().for_each(visit);
     }
 
     /// Removes and returns the entries for which `is_dead` is true, in order.
     pub(super) fn take_dead(&mut self, visited: Visited, mut is_dead: impl FnMut(&mut T) -> bool) -> Vec<T> {
-        let from = self.start(visited);
+        let (some, rest) = self.visited(visited);
+        let mut some = some.to_vec();
+        some.retain(|&index| is_dead(&mut self.entries[index]));
+        let from = some.first().copied().unwrap_or(rest);
+        let mut known = some.iter().copied().peekable();
         let (mut index, mut settled) = (from, self.settled);
         let dead = self.entries.extract_if(from.., |entry| {
-            let is_dead = is_dead(entry);
+            let is_dead = if index < rest {
+                known.next_if_eq(&index).is_some()
+            } else {
+                is_dead(entry)
+            };
             settled -= usize::from(is_dead && index < self.settled);
             index += 1;
             is_dead
         });
         let dead = dead.collect();
         self.settled = settled;
+        if let Some(look) = &mut self.look {
+            look.removed(&some);
+        }
         dead
+    }
+
+    /// A look begins, or is over.
+    pub(super) fn set_look(&mut self, yes: bool) {
+        self.look = yes.then(Look::default);
+    }
+
+    /// Looks at some settled entries, if a look has begun. Returns whether it has seen all of them.
+    pub(super) fn go_on_looking(&mut self, mut is_settled: impl FnMut(&T) -> bool) -> bool {
+        let (entries, count) = (&self.entries, self.settled);
+        let look = self.look.as_mut();
+        look.is_none_or(|look| look.go_on(count, |index| is_settled(&entries[index])))
     }
 
     /// A collection is over: settles the entries whose closures are old.

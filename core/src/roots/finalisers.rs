@@ -308,8 +308,8 @@ impl FinaliserTable {
     /// find dead.
     pub(super) fn for_each_first(&self, visited: Visited, mut visit: impl FnMut(Slot)) {
         let mut entries = self.lock();
-        let first = entries.first.iter_mut(visited);
-        first.for_each(|entry| visit(Slot(&mut entry.closure)));
+        let slot = |entry: &mut Entry| visit(Slot(&mut entry.closure));
+        entries.first.for_each(visited, slot);
     }
 
     /// Calls `visit` for the slots of finalisers that are ready: they keep their closures alive.
@@ -320,11 +320,27 @@ impl FinaliserTable {
     }
 
     /// Calls `visit` for the slots of registered finalisers, which do not keep closures alive.
-    pub(crate) fn for_each_registered(&self, mut visit: impl FnMut(Slot)) {
+    pub(crate) fn for_each_registered(&self, visited: Visited, mut visit: impl FnMut(Slot)) {
         let mut entries = self.lock();
         let Entries { first, last, .. } = &mut *entries;
-        let registered = [first, last].into_iter().flat_map(|table| table.iter_mut(Visited::All));
-        registered.for_each(|entry| visit(Slot(&mut entry.closure)));
+        for table in [first, last] {
+            table.for_each(visited, |entry| visit(Slot(&mut entry.closure)));
+        }
+    }
+
+    /// A look at the finalisers begins, or is over.
+    pub(super) fn set_look(&self, yes: bool) {
+        let mut entries = self.lock();
+        entries.first.set_look(yes);
+        entries.last.set_look(yes);
+    }
+
+    /// Looks at some finalisers. Returns whether it has seen all of them.
+    pub(super) fn go_on_looking(&self, is_settled: impl Fn(u64) -> bool) -> bool {
+        let mut entries = self.lock();
+        let Entries { first, last, .. } = &mut *entries;
+        let mut tables = [first, last].into_iter();
+        tables.all(|table| table.go_on_looking(|entry| is_settled(entry.closure)))
     }
 }
 

@@ -12,6 +12,7 @@
 
 use super::aged::Visited;
 use super::finalisers::FinaliserTable;
+use super::look::Look;
 use super::watch::Watch;
 use crate::block::{FIRST_OLD_STEP, StateView};
 use crate::closure::{Slot, SlotRange};
@@ -42,6 +43,8 @@ struct HandleSlots {
     weak: Slots,
     /// Whether a collection owns the slots.
     collecting: bool,
+    /// The look is over when this collection is.
+    ends_look: bool,
 }
 
 /// The slots of one strength.
@@ -53,6 +56,8 @@ struct Slots {
     /// The slots whose closures may be young, each once, and whether a slot is in this list.
     young: Vec<usize>,
     is_listed: Vec<bool>,
+    /// At all slots, while a snapshot is marked.
+    look: Option<Look>,
     /// Dropped while a collection owned the slots.
     dropped: Vec<usize>,
     /// Those with names.
@@ -86,20 +91,54 @@ impl Slots {
             words,
             young,
             is_listed,
+            look,
             ..
         } = self;
         young.retain(|&index| {
             let word = words[index];
             is_listed[index] = word != 0 && !is_old(word);
+            if let Some(look) = look.as_mut().filter(|_| word != 0 && !is_listed[index]) {
+                look.made(index);
+            }
             is_listed[index]
         });
     }
 
+    /// Calls `visit` for the slots that are visited, some of them twice.
     fn for_each(&mut self, visited: Visited, mut visit: impl FnMut(Slot)) {
+        self.for_each_listed(visited, &mut visit);
+        let rest = self.rest(visited);
+        self.words[rest..].iter_mut().for_each(|word| visit(Slot(word)));
+    }
+
+    /// The same for those that come before [`Slots::rest`].
+    fn for_each_listed(&mut self, visited: Visited, mut visit: impl FnMut(Slot)) {
+        let Slots { words, young, look, .. } = self;
+        let mut visit = |&index: &usize| visit(Slot(&mut words[index]));
         match visited {
-            Visited::All => self.words.iter_mut().for_each(|word| visit(Slot(word))),
-            Visited::Young => self.young.iter().for_each(|&index| visit(Slot(&mut self.words[index]))),
+            Visited::All => {}
+            Visited::Young => young.iter().for_each(visit),
+            Visited::Doubtful => {
+                young.iter().for_each(&mut visit);
+                look.iter().flat_map(Look::doubtful).for_each(visit);
+            }
         }
+    }
+
+    /// From here on all slots are visited.
+    fn rest(&self, visited: Visited) -> usize {
+        match visited {
+            Visited::All => 0,
+            Visited::Young => self.words.len(),
+            Visited::Doubtful => self.look.as_ref().map_or(0, Look::rest),
+        }
+    }
+
+    /// Looks at some slots, if a look has begun. Returns whether it has seen all of them.
+    fn go_on_looking(&mut self, is_settled: impl Fn(u64) -> bool) -> bool {
+        let words = &self.words;
+        let look = self.look.as_mut();
+        look.is_none_or(|look| look.go_on(words.len(), |index| is_settled(words[index])))
     }
 
     fn remove(&mut self, index: usize, collecting: bool) {
@@ -179,10 +218,40 @@ impl HandleTable {
         let is_old = |word: u64| is_old(word) || mutant!("handles/settled-too-early");
         slots.strong.settle(is_old);
         slots.weak.settle(is_old);
+        let ends_look = std::mem::take(&mut slots.ends_look);
         drop(slots);
+        if ends_look {
+            self.set_look(false);
+        }
         self.finalisers.settle(is_old);
         self.foreign.settle(is_old);
         self.sampled.settle(is_old);
+    }
+
+    /// A look at all tables begins, or is over.
+    pub(super) fn set_look(&self, yes: bool) {
+        let mut slots = self.lock();
+        slots.strong.look = yes.then(Look::default);
+        slots.weak.look = yes.then(Look::default);
+        drop(slots);
+        self.finalisers.set_look(yes);
+        self.foreign.set_look(yes);
+        self.sampled.set_look(yes);
+    }
+
+    /// The look is over when the current collection is.
+    pub(super) fn end_look(&self) {
+        self.lock().ends_look = true;
+    }
+
+    /// Looks at some entries of the tables: `is_settled` tells whether a closure is marked, and stays
+    /// where it is. Returns whether all have been seen.
+    pub(crate) fn go_on_looking(&self, is_settled: impl Fn(u64) -> bool + Copy) -> bool {
+        self.lock().strong.go_on_looking(is_settled)
+            && self.lock().weak.go_on_looking(is_settled)
+            && self.finalisers.go_on_looking(is_settled)
+            && self.foreign.go_on_looking(is_settled)
+            && self.sampled.go_on_looking(is_settled)
     }
 
     /// The finalisers of the heap.
@@ -201,11 +270,11 @@ impl HandleTable {
     }
 
     /// Calls `visit` for the slots of finalisers that are registered and of watched closures.
-    pub(crate) fn for_each_observing(&self, mut visit: impl FnMut(Slot)) {
-        self.finalisers.for_each_registered(&mut visit);
+    pub(crate) fn for_each_observing(&self, visited: Visited, mut visit: impl FnMut(Slot)) {
+        self.finalisers.for_each_registered(visited, &mut visit);
         if !mutant!("foreign/watched-forgotten") {
-            self.foreign.for_each(&mut visit);
-            self.sampled.for_each(&mut visit);
+            self.foreign.for_each(visited, &mut visit);
+            self.sampled.for_each(visited, &mut visit);
         }
     }
 
@@ -221,21 +290,15 @@ impl HandleTable {
         self.lock().of(strength).for_each(visited, visit);
     }
 
-    /// The slots of strong handles, which are contiguous and do not move until the collection is
-    /// over.
-    pub(crate) fn strong_handles(&self) -> SlotRange {
-        self.handle_slots(Strength::Strong)
-    }
-
-    /// The slots of weak handles, as for [`HandleTable::strong_handles`].
-    pub(crate) fn weak_handles(&self) -> SlotRange {
-        self.handle_slots(Strength::Weak)
-    }
-
-    fn handle_slots(&self, strength: Strength) -> SlotRange {
+    /// Calls `visit` for the slots of handles that are visited, some of them twice. Returns the others
+    /// that are: they are contiguous, and do not move until the collection is over.
+    pub(crate) fn visit_handles(&self, strength: Strength, visited: Visited, visit: impl FnMut(Slot)) -> SlotRange {
         let mut slots = self.lock();
         debug_assert!(slots.collecting, "only then they stay");
-        let words = &mut slots.of(strength).words;
+        let slots = slots.of(strength);
+        slots.for_each_listed(visited, visit);
+        let rest = slots.rest(visited);
+        let words = &mut slots.words[rest..];
         SlotRange::new(Slot(words.as_mut_ptr()), words.len())
     }
 
@@ -253,7 +316,7 @@ impl HandleTable {
     pub(crate) fn for_each_weak(&self, visited: Visited, mut visit: impl FnMut(Slot)) {
         self.for_each_handle(Strength::Weak, visited, &mut visit);
         self.for_each_weak_heap_root(&mut visit);
-        self.for_each_observing(visit);
+        self.for_each_observing(visited, visit);
     }
 
     /// The heap roots, strong ones first: names, the addresses of their closures (0 for one that

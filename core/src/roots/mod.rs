@@ -9,11 +9,13 @@ mod aged;
 pub(crate) mod finalisers;
 pub(crate) mod frames;
 pub(crate) mod handles;
+mod look;
 pub(crate) mod watch;
 
 pub(crate) use aged::Visited;
 
 use crate::closure::Slot;
+use crate::sync::Arc;
 use crate::words::{Bytes, Words};
 use finalisers::FinaliserTable;
 use frames::FrameHeader;
@@ -53,7 +55,7 @@ pub struct FramePlace {
 pub struct Roots<'a> {
     /// The innermost frame of each capability, in the order of their numbers.
     frames: &'a [*const FrameHeader],
-    handles: &'a HandleTable,
+    handles: &'a Arc<HandleTable>,
     /// The handles, finalisers and watched closures among them.
     visited: Visited,
     /// First finalisers keep their closures alive, so the trace makes none of them ready.
@@ -63,7 +65,7 @@ pub struct Roots<'a> {
 impl<'a> Roots<'a> {
     /// # Safety
     /// `frames` are the innermost frames of mutators that stay stopped for `'a`.
-    pub(crate) unsafe fn new(frames: &'a [*const FrameHeader], handles: &'a HandleTable) -> Self {
+    pub(crate) unsafe fn new(frames: &'a [*const FrameHeader], handles: &'a Arc<HandleTable>) -> Self {
         Roots {
             frames,
             handles,
@@ -76,6 +78,15 @@ impl<'a> Roots<'a> {
     pub(crate) fn of_young(self) -> Self {
         Roots {
             visited: Visited::Young,
+            ..self
+        }
+    }
+
+    /// The roots without the handles, weak handles and finalisers whose closures have been seen marked
+    /// since the sliced trace began, and stay where they are.
+    pub(crate) fn of_doubtful(self) -> Self {
+        Roots {
+            visited: Visited::Doubtful,
             ..self
         }
     }
@@ -153,7 +164,7 @@ impl<'a> Roots<'a> {
         }
     }
 
-    pub(crate) fn handles(&self) -> &'a HandleTable {
+    pub(crate) fn handles(&self) -> &'a Arc<HandleTable> {
         self.handles
     }
 
@@ -174,14 +185,22 @@ impl<'a> Roots<'a> {
         any.then_some(Finalised(table))
     }
 
-    /// A sliced trace starts: it finds the alarms that are not ready.
+    /// A sliced trace starts: it finds the alarms that are not ready, and may look at the tables
+    /// concurrently.
     pub(crate) fn begin_trace_in_slices(&self) {
         self.handles.finalisers().begin_trace();
+        self.handles.set_look(true);
     }
 
     /// A sliced trace is given up.
     pub(crate) fn abandon_trace_in_slices(&self) {
         self.handles.finalisers().abandon_trace();
+        self.handles.set_look(false);
+    }
+
+    /// A sliced trace is over. This pause may still visit what is doubtful.
+    pub(crate) fn end_trace_in_slices(&self) {
+        self.handles.end_look();
     }
 
     /// After [`Roots::finalise_first`] of a trace in slices: makes the alarms ready, among the

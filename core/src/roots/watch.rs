@@ -71,20 +71,33 @@ impl Watch {
         closures.watched.settle(|watched| is_old(watched.closure));
     }
 
-    /// Calls `visit` for the slots of all watched closures.
-    pub(crate) fn for_each(&self, mut visit: impl FnMut(Slot)) {
+    /// Calls `visit` for the slots of watched closures.
+    pub(crate) fn for_each(&self, visited: Visited, mut visit: impl FnMut(Slot)) {
         let mut closures = self.closures.lock();
-        let watched = closures.watched.iter_mut(Visited::All);
-        watched.for_each(|watched| visit(Slot(&mut watched.closure)));
+        let slot = |watched: &mut Watched| visit(Slot(&mut watched.closure));
+        closures.watched.for_each(visited, slot);
+    }
+
+    /// A look at the closures begins, or is over.
+    pub(super) fn set_look(&self, yes: bool) {
+        self.closures.lock().watched.set_look(yes);
+    }
+
+    /// Looks at some of them. Returns whether it has seen all.
+    pub(super) fn go_on_looking(&self, is_settled: impl Fn(u64) -> bool) -> bool {
+        let mut closures = self.closures.lock();
+        closures.watched.go_on_looking(|watched| is_settled(watched.closure))
     }
 
     /// Calls `is_new` with the address, the number and the bytes of each closure that is new. It
     /// stays new if the answer is true.
     pub(crate) fn for_each_new(&self, mut is_new: impl FnMut(Addr, u64, Bytes) -> bool) {
         let mut closures = self.closures.lock();
-        for watched in closures.watched.iter_mut(Visited::All).filter(|watched| watched.is_new) {
-            watched.is_new = is_new(Addr(watched.closure as usize), watched.number, watched.bytes);
-        }
+        closures.watched.for_each(Visited::All, |watched| {
+            if watched.is_new {
+                watched.is_new = is_new(Addr(watched.closure as usize), watched.number, watched.bytes);
+            }
+        });
     }
 
     /// Whether closures have died whose numbers have not been taken. (A thread that sees this late

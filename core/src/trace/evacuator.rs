@@ -32,7 +32,7 @@ use crate::heap::{Heap, LargeObject};
 use crate::profile::{MoveSideWords, NoSideWords};
 use crate::remembered::RememberedSet;
 use crate::roots::handles::Strength;
-use crate::roots::{RootSlot, Roots, Visited};
+use crate::roots::{RootSlot, Roots};
 use crate::space::{Chunk, Lane, Nursery, Step, Steps};
 use crate::stats::{Cycle, Shared, Sharing, Work};
 use crate::words::Words;
@@ -209,14 +209,8 @@ impl<'h> Evacuator<'h> {
         if !mutant!("finalisers/ready-forgotten") {
             ready.for_each_ready(|slot| evacuate(&mut self.copier, slot));
         }
-        if roots.visited() == Visited::Young {
-            let of_young = |slot| evacuate(&mut self.copier, slot);
-            roots
-                .handles()
-                .for_each_handle(Strength::Strong, Visited::Young, of_young);
-            return;
-        }
-        let handles = roots.handles().strong_handles();
+        let listed = |slot| evacuate(&mut self.copier, slot);
+        let handles = roots.handles().visit_handles(Strength::Strong, roots.visited(), listed);
         if self.copier.would_share(Words(handles.len())) {
             self.shared_roots.handles = handles;
         } else {

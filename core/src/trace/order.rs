@@ -85,6 +85,7 @@ mod tests {
     use crate::heap::Heap;
     use crate::roots::finalisers::Occasion;
     use crate::roots::handles::{HandleTable, Strength};
+    use crate::sync::Arc;
     use crate::words::Bytes;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -128,9 +129,18 @@ mod tests {
         fn remembered<A>(&mut self, _: Capabilities<'_, A>) {}
     }
 
-    #[test]
-    fn a_minor_collection_visits_the_slots_of_young_closures_only() {
-        const TABLES: usize = 5;
+    /// Everything that a closure may have.
+    fn attach(table: &HandleTable, closure: u64) {
+        _ = table.insert(Strength::Strong, closure);
+        _ = table.insert(Strength::Weak, closure);
+        _ = table.finalisers().register(Occasion::First, closure);
+        _ = table.finalisers().register(Occasion::Last, closure);
+        table.foreign().register(closure, 0, Bytes(8));
+        table.sampled().register(closure, 0, Bytes(8));
+    }
+
+    /// An old closure and a young one, in a heap.
+    fn closures() -> (Heap, u64, u64) {
         let config = Config {
             reserve: Bytes::mib(4),
             ..Config::default()
@@ -138,15 +148,16 @@ mod tests {
         let mut heap = Heap::new(&config).expect("a heap");
         let mut in_step = |step| heap.allocate(1, 1, BlockState::of_step(step)).expect("room").start().0 as u64;
         let (old, young) = (in_step(FIRST_OLD_STEP), in_step(FIRST_OLD_STEP - 1));
-        let table = HandleTable::default();
-        let attach = |closure: u64| {
-            _ = table.insert(Strength::Strong, closure);
-            _ = table.insert(Strength::Weak, closure);
-            _ = table.finalisers().register(Occasion::First, closure);
-            _ = table.finalisers().register(Occasion::Last, closure);
-            table.foreign().register(closure, 0, Bytes(8));
-            table.sampled().register(closure, 0, Bytes(8));
-        };
+        (heap, old, young)
+    }
+
+    /// The tables of what [`attach`] makes, apart from strong handles.
+    const TABLES: usize = 5;
+
+    #[test]
+    fn a_minor_collection_visits_the_slots_of_young_closures_only() {
+        let (heap, old, young) = closures();
+        let table = Arc::new(HandleTable::default());
         let visited = |spares_old| {
             let mut counter = Counter {
                 spares_old,
@@ -160,12 +171,86 @@ mod tests {
             table.end_collection(Some(heap.states()));
             (counter.strong, counter.others.into_inner())
         };
-        (0..100).for_each(|_| attach(old));
-        (0..3).for_each(|_| attach(young));
+        (0..100).for_each(|_| attach(&table, old));
+        (0..3).for_each(|_| attach(&table, young));
         assert_eq!(visited(true), (103, TABLES * 103), "none is known to be old");
         assert_eq!(visited(true), (3, TABLES * 3));
-        attach(old);
+        attach(&table, old);
         assert_eq!(visited(true), (4, TABLES * 4));
         assert_eq!(visited(false), (104, TABLES * 104));
+    }
+
+    #[test]
+    fn the_end_of_a_cycle_visits_what_is_doubtful() {
+        let (heap, old, young) = closures();
+        let unmarked = old + 8;
+        let table = Arc::new(HandleTable::default());
+        // SAFETY: there is no frame.
+        let roots = unsafe { Roots::new(&[], &table) };
+        let collect = || {
+            table.begin_collection();
+            table.end_collection(Some(heap.states()));
+        };
+        // How many slots with `unmarked`, `young` and other closures are visited; in handles some twice.
+        let visited = || {
+            let (mut strong, mut others) = ([0; 3], [0; 3]);
+            let count = |counts: &mut [usize; 3], slot: RootSlot<'_>| {
+                // SAFETY: a slot of the tables.
+                let closure = unsafe { slot.slot().load() }.0 as u64;
+                counts[[unmarked, young].iter().position(|&one| one == closure).unwrap_or(2)] += 1;
+            };
+            roots.of_doubtful().for_each(|slot| count(&mut strong, slot));
+            roots.of_doubtful().for_each_weak(|slot| count(&mut others, slot));
+            (strong, others)
+        };
+        let look = || while !table.go_on_looking(|closure| closure != unmarked) {};
+        for _ in 0..100 {
+            attach(&table, old);
+        }
+        (0..3).for_each(|_| attach(&table, unmarked));
+        collect();
+        roots.begin_trace_in_slices();
+        assert_eq!(
+            visited(),
+            ([3, 0, 100], [3 * TABLES, 0, 100 * TABLES]),
+            "nothing was seen"
+        );
+        look();
+        assert_eq!(visited(), ([3, 0, 0], [3 * TABLES, 0, 0]));
+        // They are made meanwhile, and only handles fill the places of others that were dropped.
+        table.remove(Strength::Weak, 0);
+        attach(&table, young);
+        attach(&table, old);
+        for _ in 0..2 {
+            let (strong, others) = visited();
+            assert!(strong[1] > 0 && strong[2] > 0 && strong[2] < 5, "{strong:?}");
+            assert!(
+                others[1] >= TABLES && others[2] >= TABLES && others[2] < 2 * TABLES,
+                "{others:?}"
+            );
+            assert_eq!((strong[0], others[0]), (3, 3 * TABLES));
+            collect();
+        }
+        // The dead leave, and what is behind them is still known.
+        let died = std::cell::Cell::new(0);
+        let lives = |slot: RootSlot<'_>| {
+            // SAFETY: a slot of the tables.
+            let lives = unsafe { slot.slot().load() }.0 as u64 != unmarked;
+            died.set(died.get() + usize::from(!lives));
+            lives
+        };
+        assert!(roots.of_doubtful().finalise_first(lives).is_some());
+        roots.of_doubtful().finalise_last(lives);
+        assert_eq!(died.get(), 3 * (TABLES - 1));
+        let (_, others) = visited();
+        assert_eq!(others[0], 3, "weak handles");
+        assert!(
+            others[1] >= TABLES && others[2] >= TABLES && others[2] < 2 * TABLES,
+            "{others:?}"
+        );
+        roots.end_trace_in_slices();
+        collect();
+        // The handle of the young closure is listed, too.
+        assert_eq!(visited().1, [3, TABLES + 1, 101 * TABLES - 1], "the look is over");
     }
 }

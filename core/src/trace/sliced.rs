@@ -13,6 +13,7 @@ use crate::barrier::SnapshotBarrier;
 use crate::collector::Pause;
 use crate::events::Phase;
 use crate::overwritten::NoteQueue;
+use crate::roots::handles::HandleTable;
 use crate::space::Marks;
 use crate::sync::Arc;
 use crate::words::Words;
@@ -27,6 +28,9 @@ pub struct SlicedTrace {
     grey: Grey,
     /// Where mutators hand over notes while it advances concurrently.
     notes: Arc<NoteQueue>,
+    /// Handles, weak handles and finalisers, and whether it has looked at them concurrently.
+    handles: Arc<HandleTable>,
+    has_looked: bool,
     /// Finalisers that get their closures have been found.
     finalised: bool,
 }
@@ -50,6 +54,8 @@ impl SlicedTrace {
         let trace = SlicedTrace {
             grey,
             notes: Arc::clone(first.overwritten().queue()),
+            handles: Arc::clone(pause.roots.handles()),
+            has_looked: false,
             finalised: false,
         };
         (trace, marked)
@@ -61,7 +67,7 @@ impl SlicedTrace {
     pub fn advance_concurrently<M: Marks>(self, marks: &M, stop: &Stop) -> (SlicedTrace, Marked) {
         let mut marker = Marker::resume(self.grey, marks);
         self.notes.set_open(true);
-        let mut has_asked = false;
+        let (mut has_looked, mut has_asked) = (self.has_looked, false);
         while !stop.is_asked() {
             let before = marker.closures();
             marker.set_budget(BETWEEN_LOOKS);
@@ -69,6 +75,8 @@ impl SlicedTrace {
             let progress = marker.trace_some();
             if progress == Progress::More || marker.closures() > before {
                 has_asked = false;
+            } else if !has_looked {
+                has_looked = self.handles.go_on_looking(|closure| marker.is_settled(closure));
             } else if has_asked {
                 break;
             } else {
@@ -78,7 +86,19 @@ impl SlicedTrace {
         }
         self.notes.set_open(false);
         let (marked, grey) = marker.interrupt();
-        (SlicedTrace { grey, ..self }, marked)
+        let trace = SlicedTrace {
+            grey,
+            has_looked,
+            ..self
+        };
+        (trace, marked)
+    }
+
+    /// Does in a pause what the background thread would do in about `budget` words of work, so that it
+    /// can be repeated.
+    pub fn advance_as_if_concurrently<M: Marks>(self, marks: &M, budget: Words) -> (SlicedTrace, Marked) {
+        let looks = budget.0.div_ceil(BETWEEN_LOOKS.0);
+        self.advance_concurrently(marks, &Stop::after(looks as u64))
     }
 
     /// Notes what mutators overwrote before anything moves in this pause, for a collector whose
@@ -95,7 +115,7 @@ impl SlicedTrace {
 
     /// Whether nothing is left to trace, except from finalisers and what mutators overwrote.
     pub fn is_dry(&self) -> bool {
-        self.grey.is_empty()
+        self.grey.is_empty() && self.has_looked
     }
 
     /// Gives the trace up: turns the barriers off, and forgets what they noted.
@@ -120,12 +140,9 @@ impl SlicedTrace {
         marks: &M,
         budget: Words,
     ) -> (Option<SlicedTrace>, Marked) {
-        let SlicedTrace {
-            grey,
-            notes,
-            mut finalised,
-        } = self;
-        let mut marker = Marker::resume(grey, marks);
+        let mut finalised = self.finalised;
+        let roots = pause.roots.of_doubtful();
+        let mut marker = Marker::resume(self.grey, marks);
         marker.set_budget(budget);
         let mut progress = marker.trace_some();
         if progress == Progress::Done {
@@ -137,30 +154,35 @@ impl SlicedTrace {
         pause.events.phase(Phase::HeapTraced);
         if progress == Progress::Done && !finalised {
             finalised = true;
-            if let Some(ready) = pause.roots.finalise_first(|slot| marker.lives(slot)) {
+            if let Some(ready) = roots.finalise_first(|slot| marker.lives(slot)) {
                 if !mutant!("sliced/finalised-not-traced") {
                     ready.for_each(|slot| marker.root(slot));
                 }
                 progress = marker.trace_some();
                 pause.events.phase(Phase::FinalisersTraced);
             }
-            pause.roots.ring_among_finalisers();
+            roots.ring_among_finalisers();
         }
         if progress == Progress::More && mutant!("sliced/last-too-early") {
-            pause.roots.finalise_last(|slot| marker.lives(slot));
+            roots.finalise_last(|slot| marker.lives(slot));
         }
         if progress == Progress::More && mutant!("concurrent/weak-too-early") {
-            marker.weak_handles(pause.roots);
+            marker.weak_handles(roots);
         }
         if progress == Progress::Done {
-            marker.weak_handles(pause.roots);
-            pause.roots.finalise_last(|slot| marker.lives(slot));
+            marker.weak_handles(roots);
+            roots.finalise_last(|slot| marker.lives(slot));
+            roots.end_trace_in_slices();
             <SnapshotBarrier>::set_marking(pause.capabilities, mutant!("concurrent/barrier-left-on"));
             pause.events.phase(Phase::WeakProcessed);
         }
         let (marked, grey) = marker.interrupt();
         let is_over = progress == Progress::Done || mutant!("concurrent/ended-early");
-        let left = (!is_over).then_some(SlicedTrace { grey, notes, finalised });
+        let left = (!is_over).then_some(SlicedTrace {
+            grey,
+            finalised,
+            ..self
+        });
         (left, marked)
     }
 }

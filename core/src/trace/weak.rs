@@ -12,8 +12,8 @@
 use crate::block::StateView;
 use crate::closure::{ClosureRef, Slot, SlotRange};
 use crate::prefetch::{PrefetchRing, prefetch_line};
+use crate::roots::Roots;
 use crate::roots::handles::Strength;
-use crate::roots::{Roots, Visited};
 use crate::space::Marks;
 use crate::stats::{Shared, Sharing};
 use crate::words::Addr;
@@ -130,15 +130,12 @@ pub(super) unsafe fn update(roots: Roots<'_>, survivors: impl Survivors, workers
     let handles = roots.handles();
     // SAFETY: slots of a stopped world, which no other thread uses; the caller's promise.
     handles.for_each_weak_heap_root(|slot| unsafe { update_slot(slot, survivors) });
-    if roots.visited() == Visited::Young {
-        // SAFETY: as above.
-        handles.for_each_handle(Strength::Weak, Visited::Young, |slot| unsafe {
-            update_slot(slot, survivors)
-        });
-        return Shared::default();
-    }
+    let visited = roots.visited();
     // SAFETY: as above.
-    unsafe { update_shared(handles.weak_handles(), survivors, workers) }
+    unsafe {
+        let others = handles.visit_handles(Strength::Weak, visited, |slot| update_slot(slot, survivors));
+        update_shared(others, survivors, workers)
+    }
 }
 
 /// Updates `slots` with `workers`, if there are enough to share.

@@ -8,7 +8,7 @@
 use crate::abort::abort_on_unwind;
 use crate::clock::Clock;
 use crate::stats::{Phase, Times};
-use crate::sync::{Arc, AtomicBool, Builder, Condvar, JoinHandle, Mutex, Ordering::Relaxed};
+use crate::sync::{Arc, AtomicBool, AtomicU64, Builder, Condvar, JoinHandle, Mutex, Ordering::Relaxed};
 
 /// Concurrent work of a collector. The collector keeps it, too, and has it to itself in a pause.
 pub trait Background: Send + Sync {
@@ -43,14 +43,37 @@ pub struct Stretch {
 }
 
 /// A request to stop, since a pause begins.
-#[derive(Debug, Default)]
-pub struct Stop(AtomicBool);
+#[derive(Debug)]
+pub struct Stop {
+    is_asked: AtomicBool,
+    /// How often the answer is still no, in a pause that works as the thread does.
+    answers: Option<AtomicU64>,
+}
 
 impl Stop {
+    fn new(answers: Option<u64>) -> Self {
+        Stop {
+            is_asked: AtomicBool::new(false),
+            answers: answers.map(AtomicU64::new),
+        }
+    }
+
+    /// A request that is made after this many questions.
+    pub(crate) fn after(questions: u64) -> Self {
+        Stop::new(Some(questions))
+    }
+
     /// Whether to stop. Cheap, but not for every closure: a pause waits for the answer.
     pub fn is_asked(&self) -> bool {
         // Relaxed: the lock orders everything else.
-        self.0.load(Relaxed)
+        let is_over = |answers: &AtomicU64| answers.fetch_sub(1, Relaxed) == 0;
+        self.is_asked.load(Relaxed) || self.answers.as_ref().is_some_and(is_over)
+    }
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Stop::new(None)
     }
 }
 
@@ -131,7 +154,7 @@ impl BackgroundThread {
     /// Asks the thread to stop.
     pub(crate) fn ask_to_stop(&self) {
         if self.thread.is_some() {
-            self.parking.stop.0.store(true, Relaxed);
+            self.parking.stop.is_asked.store(true, Relaxed);
         }
     }
 
@@ -158,7 +181,10 @@ impl BackgroundThread {
         };
         let mut state = self.parking.state.lock();
         if !state.is_over && !state.is_working && !mutant!("background/not-resumed") {
-            self.parking.stop.0.store(mutant!("background/stop-left"), Relaxed);
+            self.parking
+                .stop
+                .is_asked
+                .store(mutant!("background/stop-left"), Relaxed);
             state.work = Some(Arc::clone(work));
             drop(state);
             self.parking.changed.notify_all();
@@ -223,7 +249,7 @@ mod models;
 #[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
 mod tests {
     use super::*;
-    use crate::sync::{AtomicU64, yield_now};
+    use crate::sync::yield_now;
     use std::process::Command;
     use std::time::{Duration, Instant};
 

@@ -122,7 +122,7 @@ pub(super) struct WorldAtRest<'a, M: MutatorKind> {
     pub(super) state: &'a mut WorldState<M>,
     /// All threads that are inside.
     pub(super) participants: &'a [Arc<Participant<M::Alloc>>],
-    pub(super) handles: &'a HandleTable,
+    pub(super) handles: &'a Arc<HandleTable>,
 }
 
 impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
@@ -131,7 +131,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
     pub(super) unsafe fn new(
         state: &'a mut WorldState<M>,
         participants: &'a [Arc<Participant<M::Alloc>>],
-        handles: &'a HandleTable,
+        handles: &'a Arc<HandleTable>,
     ) -> Self {
         WorldAtRest {
             state,

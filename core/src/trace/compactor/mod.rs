@@ -40,7 +40,8 @@ mod turns;
 use crate::closure::{Slot, SlotRange};
 use crate::heap::{Heap, LargeObject};
 use crate::profile::MoveSideWords;
-use crate::roots::Roots;
+use crate::roots::handles::Strength;
+use crate::roots::{Roots, Visited};
 use crate::space::{Chunk, ENTRY_BYTES, LiveMap, LiveView, Marks, Steps};
 use crate::stats::Shared;
 use crate::words::{Bytes, Words};
@@ -130,14 +131,16 @@ impl<'m> Compactor<'m> {
         if !mutant!("compact/root-forgotten") {
             roots.for_each_frame_slot(update);
             handles.for_each_heap_root(update);
-            self.handles.push(handles.strong_handles());
+            self.handles
+                .push(handles.visit_handles(Strength::Strong, Visited::All, |_| ()));
             handles.finalisers().for_each_ready(update);
         }
         if !mutant!("finalisers/registered-forgotten") {
-            handles.for_each_observing(update);
+            handles.for_each_observing(Visited::All, update);
         }
         handles.for_each_weak_heap_root(update);
-        self.handles.push(handles.weak_handles());
+        self.handles
+            .push(handles.visit_handles(Strength::Weak, Visited::All, |_| ()));
     }
 
     /// Moves everything to its place, and updates all slots.

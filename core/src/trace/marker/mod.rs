@@ -40,7 +40,7 @@ use crate::roots::{RootSlot, Roots};
 use crate::space::{Destination, InPlace, Marks};
 use crate::stats::{Counted, Cycle, Shared, Sharing, Work};
 use crate::sync::Arc;
-use crate::words::{Bytes, Words};
+use crate::words::{Addr, Bytes, Words};
 use crate::workers::{ParallelPhase, Workers};
 use dropped::Dropped;
 use mark_loop::MarkLoop;
@@ -308,6 +308,14 @@ impl<'m, M: Marks> Marker<'m, M> {
         if self.first.stack.is_half_full() && !self.first.has_used_budget() {
             self.first.trace::<false>(None);
         }
+    }
+
+    /// Whether a slot with this closure need not be visited when the marking ends: the closure is
+    /// marked, or new, and will not move.
+    pub(crate) fn is_settled(&self, closure: u64) -> bool {
+        let at = Addr(closure as usize);
+        let stays = |at| !self.first.mover.states.of(at).is_mixed() || mutant!("concurrent/mixed-settled");
+        closure == 0 || self.marks.is_marked(at) && stays(at)
     }
 
     /// Closures that were marked since it began or resumed.

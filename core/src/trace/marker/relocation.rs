@@ -60,6 +60,7 @@ pub fn relocate(
             unsafe { mover.follow(slot) };
         }
     }
+    let roots = roots.of_doubtful();
     // SAFETY: roots of the stopped world.
     let follow = |slot: Slot| unsafe { mover.follow(slot) };
     if !mutant!("chosen/root-not-updated") {

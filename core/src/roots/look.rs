@@ -1,0 +1,119 @@
+//! A look at a table while a snapshot is marked, so that the pause that ends the marking has to visit
+//! only some of its entries.
+//!
+//! An entry is *settled* if its closure is marked, or too new for the snapshot, and stays where it is.
+//! Marks only become more, so it need not be visited again. The others are *doubtful*, and so is what
+//! the look has not come to. Entries that are made meanwhile have closures that live, since a mutator
+//! had them; but these may move when the cycle ends, so they are doubtful, too.
+
+/// Entries for one taking of the table's lock. Fewer in test builds.
+const STEP: usize = if cfg!(debug_assertions) { 8 } else { 1 << 10 };
+
+/// Doubtful entries, beyond which the look ends. Fewer in test builds.
+const MOST: usize = if cfg!(debug_assertions) { 64 } else { 1 << 16 };
+
+/// How far the look at a table has come.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    /// The first entry that it has not come to.
+    next: usize,
+    /// Doubtful ones before that.
+    doubtful: Vec<usize>,
+    gave_up: bool,
+}
+
+impl Look {
+    /// Looks at some of the first `count` entries. Returns whether it has seen all of them, or ends.
+    pub(super) fn go_on(&mut self, count: usize, mut is_settled: impl FnMut(usize) -> bool) -> bool {
+        for _ in 0..STEP {
+            if self.gave_up || self.next >= count || self.doubtful.len() >= MOST {
+                return true;
+            }
+            if !is_settled(self.next) && !mutant!("concurrent/doubtful-forgotten") {
+                self.doubtful.push(self.next);
+            }
+            self.next += 1;
+        }
+        false
+    }
+
+    /// The entry at `index` was made meanwhile.
+    pub(super) fn made(&mut self, index: usize) {
+        if index >= self.next || mutant!("concurrent/made-meanwhile-forgotten") {
+            return;
+        }
+        if self.doubtful.len() == MOST {
+            *self = Look {
+                gave_up: true,
+                ..Look::default()
+            };
+        } else {
+            self.doubtful.push(index);
+        }
+    }
+
+    /// Of the doubtful entries that it has come to in this order, these were removed, and all behind
+    /// them have moved down.
+    pub(super) fn removed(&mut self, entries: &[usize]) {
+        let mut before = 0;
+        self.doubtful.retain_mut(|index| {
+            let is_removed = entries.get(before) == Some(index);
+            before += usize::from(is_removed);
+            *index -= before - usize::from(is_removed);
+            !is_removed
+        });
+        self.next -= before;
+    }
+
+    /// The doubtful entries that it has come to, some of them twice.
+    pub(super) fn doubtful(&self) -> &[usize] {
+        &self.doubtful
+    }
+
+    /// All others are doubtful from here on.
+    pub(super) fn rest(&self) -> usize {
+        self.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubtful(look: &Look, count: usize) -> Vec<usize> {
+        let mut all: Vec<_> = look.doubtful().iter().copied().chain(look.rest()..count).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    #[test]
+    fn what_is_not_settled_made_meanwhile_or_not_seen_is_doubtful() {
+        let mut look = Look::default();
+        let is_settled = |index: usize| index % 7 != 3;
+        assert!(!look.go_on(2 * STEP, is_settled));
+        look.made(4);
+        look.made(STEP + 1);
+        let mut expected: Vec<_> = (0..STEP).filter(|&index| !is_settled(index)).chain([4]).collect();
+        expected.extend(STEP..2 * STEP);
+        expected.sort_unstable();
+        assert_eq!(doubtful(&look, 2 * STEP), expected);
+        while !look.go_on(2 * STEP, is_settled) {}
+        assert_eq!(doubtful(&look, 2 * STEP), {
+            let mut expected: Vec<_> = (0..2 * STEP).filter(|&index| !is_settled(index)).chain([4]).collect();
+            expected.sort_unstable();
+            expected
+        });
+    }
+
+    #[test]
+    fn a_look_with_many_doubtful_entries_ends_and_everything_else_is_doubtful() {
+        let (mut look, count) = (Look::default(), 4 * MOST);
+        while !look.go_on(count, |index| index % 2 == 1) {}
+        assert_eq!(look.doubtful().len(), MOST);
+        assert!(look.rest() < count);
+        look.made(0);
+        assert!(look.go_on(count, |_| unreachable!("it has ended")));
+        assert!(doubtful(&look, count).into_iter().eq(0..count));
+    }
+}
