@@ -15,7 +15,7 @@ use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::{BothMarks, LargeObjects, LineSpace, MarkBits, SnapshotMarks};
 use gclab_core::trace::{self, Amount, Marked, Marker, SlicedTrace};
 use gclab_core::words::{Addr, Bytes, Words};
-use gclab_core::workers::{Background, Stop, Worked};
+use gclab_core::workers::{Background, Helpers, Stop, Worked};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -58,10 +58,10 @@ struct Shared {
 type Snapshot = (SnapshotMarks<MarkBits, Arc<MarkBits>>, SlicedTrace, Amount);
 
 impl Background for Shared {
-    fn work(&self, stop: &Stop) -> Worked {
+    fn work(&self, stop: &Stop, helpers: &mut Helpers) -> Worked {
         let mut shared = self.snapshot.lock().expect("sound");
         let (marks, trace, mut marked) = shared.take().expect("the pause left it");
-        let (trace, found) = trace.advance_concurrently(&marks, stop);
+        let (trace, found) = trace.advance_concurrently(&marks, stop, helpers);
         marked += &found;
         let is_over = trace.is_dry();
         *shared = Some((marks, trace, marked));

@@ -23,14 +23,14 @@ use gclab_core::collector::{
     Bump, Capabilities, Capability, Cause, Collect, Collector, Cycle, Description, Due, GenerationalBarrier, NotBegun,
     Outcome, Pause, Refill, Request, Work,
 };
-use gclab_core::config::Config;
+use gclab_core::config::{Config, OwnFlag};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutant;
 use gclab_core::space::{MarkBits, Record, SnapshotMarks};
 use gclab_core::trace::{Amount, Marked, SlicedTrace};
 use gclab_core::words::{Addr, Bytes, Words};
-use gclab_core::workers::{Background, Stop, Worked};
+use gclab_core::workers::{Background, Helpers, Stop, Worked};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -147,6 +147,15 @@ pub struct ConcurrentMarking<G: Generations> {
     slice: Option<Words>,
 }
 
+/// The number of threads that mark concurrently.
+pub(crate) const MARKERS: OwnFlag = OwnFlag {
+    name: "markers",
+    meaning: "threads that mark beside the program",
+    default: 1,
+    least: 1,
+    most: 256,
+};
+
 /// Words that the last pause of a cycle marks at most: a fraction of a millisecond.
 const LAST: Words = Words(1 << 15);
 
@@ -178,6 +187,8 @@ struct SharedStage<R> {
     stage: Mutex<Option<Stage<R>>>,
     /// A pause is to end the cycle.
     is_dry: AtomicBool,
+    /// Threads that mark.
+    markers: usize,
 }
 
 /// What the second table is in use for.
@@ -234,11 +245,11 @@ impl<R: Record> Stage<R> {
     }
 
     /// Goes on concurrently, until `stop` is asked for. Returns the closures that were marked, too.
-    fn advance(self, stop: &Stop) -> (Self, u64) {
+    fn advance(self, stop: &Stop, helpers: &mut Helpers) -> (Self, u64) {
         match self {
             Stage::Marking(snapshot) => {
                 let mut snapshot = *snapshot;
-                let (trace, marked) = snapshot.trace.advance_concurrently(&snapshot.marks, stop);
+                let (trace, marked) = snapshot.trace.advance_concurrently(&snapshot.marks, stop, helpers);
                 snapshot.marked += &marked;
                 (
                     Stage::Marking(Box::new(Snapshot { trace, ..snapshot })),
@@ -266,14 +277,14 @@ impl<R: Record> Stage<R> {
 }
 
 impl<R: Record + Debug + Send> Background for SharedStage<R> {
-    fn work(&self, stop: &Stop) -> Worked {
+    fn work(&self, stop: &Stop, helpers: &mut Helpers) -> Worked {
         let stage = self.take();
         let phase = if matches!(stage, Stage::Marking(_)) {
             Phase::Marked
         } else {
             Phase::Released
         };
-        let (stage, closures) = stage.advance(stop);
+        let (stage, closures) = stage.advance(stop, helpers);
         let is_over = stage.is_dry() || matches!(stage, Stage::Idle(_));
         self.put(stage);
         Worked {
@@ -281,6 +292,10 @@ impl<R: Record + Debug + Send> Background for SharedStage<R> {
             closures,
             is_over,
         }
+    }
+
+    fn threads(&self) -> usize {
+        self.markers
     }
 
     fn over(&self) {
@@ -305,6 +320,7 @@ unsafe impl<G: Generations> Collector for ConcurrentMarking<G> {
             shared: Arc::new(SharedStage {
                 stage: Mutex::new(Some(Stage::Idle(marks))),
                 is_dry: AtomicBool::new(false),
+                markers: MARKERS.of(config) as usize,
             }),
             task: Task::Minor,
             old: Amount::default(),

@@ -9,7 +9,7 @@
 //! holes between old closures, which may take as much again before everything is collected.
 
 use super::spaces::{Marking, Spaces};
-use crate::concurrent::{ConcurrentMarking, Generations};
+use crate::concurrent::{ConcurrentMarking, Generations, MARKERS};
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};
 use gclab_core::collector::{Bump, Capabilities, Capability, Description, NotBegun, Outcome, Pause, Refill};
 use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING, SLICES};
@@ -41,7 +41,14 @@ unsafe impl Generations for LineGenerations {
         moves: false,
         parallel: true,
         generations: (2, 2),
-        honours: &[&[Parameter::AllocationArea], SIZING, GENERATIONS, SHARING, SLICES],
+        honours: &[
+            &[Parameter::AllocationArea],
+            SIZING,
+            GENERATIONS,
+            SHARING,
+            SLICES,
+            &[Parameter::Own(&MARKERS)],
+        ],
     };
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {

@@ -13,7 +13,7 @@
 //! Worst-case memory: F × live, with the allocation area twice and a chunk for each size class and GC thread, what
 //! died since the cycle began, and the free cells of size classes that the program no longer needs.
 
-use crate::concurrent::{ConcurrentMarking, Generations, exclusive};
+use crate::concurrent::{ConcurrentMarking, Generations, MARKERS, exclusive};
 use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};
 use gclab_core::collector::{Bump, Capabilities, Capability, Description, NotBegun, Outcome, Pause, Refill};
 use gclab_core::config::{AREA, Config, GENERATIONS, Parameter, SHARING, SIZING, SLICES};
@@ -61,7 +61,14 @@ unsafe impl Generations for CellGenerations {
         moves: false,
         parallel: true,
         generations: (2, 2),
-        honours: &[AREA, SIZING, GENERATIONS, SHARING, SLICES, &[Parameter::Nonmoving]],
+        honours: &[
+            AREA,
+            SIZING,
+            GENERATIONS,
+            SHARING,
+            SLICES,
+            &[Parameter::Nonmoving, Parameter::Own(&MARKERS)],
+        ],
     };
 
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {

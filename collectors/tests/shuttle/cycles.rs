@@ -108,10 +108,11 @@ fn program<M: MutatorKind>(m: &mut Mutator<'_, M>, shares: &[Share; 2], number: 
     });
 }
 
-fn world<C: Collector>() {
+fn world<C: Collector, const MARKERS: usize>() {
     let config = Config {
         // A block for each thread, and some.
         allocation_area: Bytes::kib(128),
+        own: vec![format!("markers={MARKERS}")],
         ..config()
     };
     let mut world = World::new::<C>(&config).expect("a small heap");
@@ -128,8 +129,9 @@ fn world<C: Collector>() {
 }
 
 fn cycles<S: Scheduler + 'static>(scheduler: impl Fn() -> S) {
-    explore(scheduler(), world::<Concurrent>);
-    explore(scheduler(), world::<Nonmoving>);
+    explore(scheduler(), world::<Concurrent, 1>);
+    explore(scheduler(), world::<Concurrent, 2>);
+    explore(scheduler(), world::<Nonmoving, 1>);
 }
 
 #[test]

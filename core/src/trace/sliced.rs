@@ -17,7 +17,7 @@ use crate::roots::handles::HandleTable;
 use crate::space::Marks;
 use crate::sync::Arc;
 use crate::words::Words;
-use crate::workers::Stop;
+use crate::workers::{Helpers, Stop};
 
 /// Words of work between two looks whether a pause begins: some ten microseconds.
 const BETWEEN_LOOKS: Words = Words(if cfg!(debug_assertions) { 64 } else { 1 << 12 });
@@ -64,13 +64,19 @@ impl SlicedTrace {
     /// Continues concurrently, on the background thread, until `stop` is asked for or nothing
     /// is left but what mutators overwrite from now on: they have handed over their notes, unless one
     /// has come to no safepoint. Returns the rest of the trace, and the results.
-    pub fn advance_concurrently<M: Marks>(self, marks: &M, stop: &Stop) -> (SlicedTrace, Marked) {
+    pub fn advance_concurrently<M: Marks>(
+        self,
+        marks: &M,
+        stop: &Stop,
+        helpers: &mut Helpers,
+    ) -> (SlicedTrace, Marked) {
         let mut marker = Marker::resume(self.grey, marks);
+        marker.share_until(helpers.workers(), stop);
         self.notes.set_open(true);
         let (mut has_looked, mut has_asked) = (self.has_looked, false);
         while !stop.is_asked() {
             let before = marker.closures();
-            marker.set_budget(BETWEEN_LOOKS);
+            marker.extend_budget(BETWEEN_LOOKS);
             marker.handed_over(&self.notes);
             let progress = marker.trace_some();
             if progress == Progress::More || marker.closures() > before {
@@ -98,7 +104,7 @@ impl SlicedTrace {
     /// can be repeated.
     pub fn advance_as_if_concurrently<M: Marks>(self, marks: &M, budget: Words) -> (SlicedTrace, Marked) {
         let looks = budget.0.div_ceil(BETWEEN_LOOKS.0);
-        self.advance_concurrently(marks, &Stop::after(looks as u64))
+        self.advance_concurrently(marks, &Stop::after(looks as u64), &mut Helpers::default())
     }
 
     /// Notes what mutators overwrote before anything moves in this pause, for a collector whose

@@ -5,6 +5,8 @@
 //! pauses it reads closures while mutators write them (races R13 to R15 of
 //! `docs/parallel-collection.md`).
 
+use super::policy::Workers;
+use super::threads::GcThreads;
 use crate::abort::abort_on_unwind;
 use crate::clock::Clock;
 use crate::stats::{Phase, Times};
@@ -13,7 +15,12 @@ use crate::sync::{Arc, AtomicBool, AtomicU64, Builder, Condvar, JoinHandle, Mute
 /// Concurrent work of a collector. The collector keeps it, too, and has it to itself in a pause.
 pub trait Background: Send + Sync {
     /// Works until nothing is left or `stop` is asked for. The process ends if this panics.
-    fn work(&self, stop: &Stop) -> Worked;
+    fn work(&self, stop: &Stop, helpers: &mut Helpers) -> Worked;
+
+    /// How many threads work, this one included.
+    fn threads(&self) -> usize {
+        1
+    }
 
     /// Nothing is left, and a pause would not have to wait for the thread: a collector that needs one
     /// may ask for it. Must be short. The process ends if this panics.
@@ -66,7 +73,10 @@ impl Stop {
     /// Whether to stop. Cheap, but not for every closure: a pause waits for the answer.
     pub fn is_asked(&self) -> bool {
         // Relaxed: the lock orders everything else.
-        let is_over = |answers: &AtomicU64| answers.fetch_sub(1, Relaxed) == 0;
+        let is_over = |answers: &AtomicU64| {
+            let left = answers.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+            left.is_err()
+        };
         self.is_asked.load(Relaxed) || self.answers.as_ref().is_some_and(is_over)
     }
 }
@@ -74,6 +84,21 @@ impl Stop {
 impl Default for Stop {
     fn default() -> Self {
         Stop::new(None)
+    }
+}
+
+/// The threads that help the background thread, which start when they are first needed.
+#[derive(Debug, Default)]
+pub struct Helpers {
+    gc_threads: GcThreads,
+    /// Threads, the background thread included.
+    threads: usize,
+}
+
+impl Helpers {
+    /// The threads as workers, if there are any.
+    pub(crate) fn workers(&mut self) -> Option<Workers<'_>> {
+        (self.threads > 1).then(|| Workers::balanced(&mut self.gc_threads, self.threads))
     }
 }
 
@@ -199,6 +224,7 @@ impl Parking {
             cpu_ns: Clock::thread_cpu_ns(),
             elapsed_ns: clock.elapsed_ns(),
         };
+        let mut helpers = Helpers::default();
         let mut state = self.state.lock();
         while !state.shutdown {
             let Some(work) = state.work.take() else {
@@ -208,8 +234,10 @@ impl Parking {
             state.is_working = true;
             drop(state);
             let began = now();
-            let worked = abort_on_unwind("the background thread", || work.work(&self.stop));
-            let times = now().since(began);
+            helpers.threads = work.threads();
+            let worked = abort_on_unwind("the background thread", || work.work(&self.stop, &mut helpers));
+            let mut times = now().since(began);
+            times.cpu_ns += helpers.gc_threads.take_cpu_ns();
             state = self.state.lock();
             state.stretch = Some(Stretch {
                 worked,
@@ -263,7 +291,7 @@ mod tests {
     }
 
     impl Background for Count {
-        fn work(&self, stop: &Stop) -> Worked {
+        fn work(&self, stop: &Stop, _: &mut Helpers) -> Worked {
             assert!(!self.is_working.swap(true, Relaxed));
             self.begun.fetch_add(1, Relaxed);
             while !stop.is_asked() && self.counted.load(Relaxed) < self.to {
@@ -340,7 +368,7 @@ mod tests {
     struct Panics(bool);
 
     impl Background for Panics {
-        fn work(&self, _: &Stop) -> Worked {
+        fn work(&self, _: &Stop, _: &mut Helpers) -> Worked {
             assert!(self.0);
             Worked {
                 phase: Phase::Marked,

@@ -21,7 +21,7 @@ mod spans;
 mod termination;
 mod threads;
 
-pub use background::{Background, BackgroundThread, Stop, Stretch, Worked};
+pub use background::{Background, BackgroundThread, Helpers, Stop, Stretch, Worked};
 pub(crate) use phase::{ParallelPhase, Tracer};
 pub use policy::{ParallelPolicy, Workers};
 #[cfg(doc)]

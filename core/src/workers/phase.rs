@@ -142,7 +142,7 @@ impl<T: Tracer> ParallelPhase<T> {
             end_ns: from + parallel_ns,
             busy: Vec::new(),
         });
-        let (tracers, figures) = finished
+        let (tracers, figures): (_, Vec<_>) = finished
             .map(|mut worker| {
                 if let (Some(spans), Some(from)) = (&mut spans, phase.spans_from) {
                     let own = std::mem::take(&mut worker.spans);
@@ -157,6 +157,8 @@ impl<T: Tracer> ParallelPhase<T> {
         if let Some(spans) = spans {
             workers.gc_threads.add_phase(spans);
         }
+        let helped = figures.iter().skip(1).map(|figures: &GcThread| figures.cpu_ns);
+        workers.gc_threads.add_cpu_ns(helped.sum());
         (tracers, figures, parallel_ns)
     }
 

@@ -75,10 +75,9 @@ pub struct Workers<'h> {
     sharing: Sharing,
 }
 
-#[cfg(test)]
 impl<'h> Workers<'h> {
     /// `count` workers with load balancing.
-    pub fn balanced(gc_threads: &'h mut GcThreads, count: usize) -> Self {
+    pub(crate) fn balanced(gc_threads: &'h mut GcThreads, count: usize) -> Self {
         Workers {
             gc_threads,
             count,

@@ -45,6 +45,8 @@ pub struct GcThreads {
     clock: Option<Clock>,
     /// The parallel phases since they were last taken.
     phases: Vec<PhaseSpans>,
+    /// The CPU time of threads in phases since it was last taken, without that of leaders.
+    cpu_ns: u64,
 }
 
 /// Where GC threads sleep between jobs.
@@ -96,6 +98,16 @@ impl GcThreads {
     /// The parallel phases since the last call.
     pub(crate) fn take_phases(&mut self) -> Vec<PhaseSpans> {
         std::mem::take(&mut self.phases)
+    }
+
+    /// Threads that helped in a phase took this much CPU time.
+    pub(super) fn add_cpu_ns(&mut self, cpu_ns: u64) {
+        self.cpu_ns += cpu_ns;
+    }
+
+    /// The CPU time that threads took in phases since the last call, without leaders.
+    pub(super) fn take_cpu_ns(&mut self) -> u64 {
+        std::mem::take(&mut self.cpu_ns)
     }
 
     /// Starts threads until there are `count`, so that no collection has to. There are fewer if the

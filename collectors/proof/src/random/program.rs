@@ -308,6 +308,8 @@ impl Setting {
             huge_pages: false,
             protect_freed: std::env::var_os("GCLAB_RANDOM_PROTECT").is_some(),
             gc_threads: self.gc_threads,
+            // For collectors that mark concurrently.
+            own: vec![format!("markers={}", self.gc_threads)],
             load_balance: (!self.balance_all).then_some(FromGeneration::From(1)),
             ..Config::default()
         }

@@ -1,7 +1,7 @@
 //! The rest of an interrupted marking.
 
 use super::dropped::Dropped;
-use super::span_stack::{KEPT, SpanStack, StackPool};
+use super::span_stack::{KEPT, Span, SpanStack, StackPool};
 use crate::block::StateView;
 use crate::heap::Heap;
 use crate::sync::Arc;
@@ -24,6 +24,7 @@ pub(super) const LEAST_STACK: Bytes = if cfg!(debug_assertions) {
 #[derive(Debug)]
 pub struct Grey {
     pub(super) stack: SpanStack,
+    pub(super) left: Left,
     pub(super) dropped: Dropped,
     pub(super) pool: Arc<StackPool>,
     pub(super) states: StateView,
@@ -40,6 +41,7 @@ impl Grey {
         let pool = Arc::new(StackPool::new(most, heap.charges()));
         Grey {
             stack: SpanStack::new(KEPT, Arc::clone(&pool)),
+            left: Left::default(),
             dropped: Dropped::NONE,
             pool,
             states: heap.states(),
@@ -54,6 +56,35 @@ impl Grey {
 
     /// Whether no closure is grey. (Those that mutators overwrote since are not counted.)
     pub fn is_empty(&self) -> bool {
-        self.stack.len() == 0 && self.dropped.is_none()
+        self.stack.len() == 0 && self.left.is_empty() && self.dropped.is_none()
+    }
+}
+
+/// What concurrent markers had at hand when they were interrupted, apart from the first one's stack.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    /// Taken from queues: a few for each marker.
+    pub spans: Vec<Span>,
+    pub stacks: Vec<SpanStack>,
+}
+
+impl Left {
+    pub(super) fn is_empty(&self) -> bool {
+        self.spans.is_empty() && self.stacks.is_empty()
+    }
+
+    /// Moves spans to an empty `stack`, as many as it has room for.
+    pub(super) fn refill(&mut self, stack: &mut SpanStack) {
+        if mutant!("concurrent/left-forgotten") {
+            *self = Left::default();
+        }
+        while !self.is_empty() && !stack.is_full() {
+            let span = self.spans.pop().or_else(|| self.stacks.last_mut()?.pop());
+            match span {
+                // There is room.
+                Some(span) => _ = stack.push(span),
+                None => _ = self.stacks.pop(),
+            }
+        }
     }
 }

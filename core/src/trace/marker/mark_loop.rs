@@ -27,7 +27,7 @@ use crate::space::{Destination, Marks};
 use crate::stats::Counted;
 use crate::trace::drained::{Drained, UNBOUNDED};
 use crate::words::{Addr, Words};
-use crate::workers::{Tracer, WorkQueue};
+use crate::workers::{Stop, Tracer, WorkQueue};
 use std::convert::Infallible;
 use std::ptr::NonNull;
 
@@ -64,6 +64,10 @@ pub(super) struct MarkLoop<'m, M, D: Destination> {
     pub share_at: Words,
     /// A thread that marks alone stops after this much work.
     stop_at: Words,
+    /// Several threads that mark concurrently stop when this is asked for.
+    pub stop: Option<&'m Stop>,
+    /// Spans of queues, which were taken when it stopped.
+    pub left: Vec<Span>,
     /// Spans until the next check of these limits and for idle workers.
     until_look: u32,
     /// Spans between two checks.
@@ -96,6 +100,8 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             dropped: Dropped::NONE,
             share_at: UNBOUNDED,
             stop_at: UNBOUNDED,
+            stop: None,
+            left: Vec::new(),
             until_look: LOOK,
             between_looks: LOOK,
             scanned_apart: Words(0),
@@ -153,6 +159,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             if self.until_look == 0 {
                 self.until_look = self.between_looks;
                 match queue {
+                    Some(_) if self.must_stop() => return Drained::BudgetUsed,
                     Some(queue) if queue.should_share() => self.share::<PARALLEL>(queue),
                     None if self.has_used_budget() => return Drained::BudgetUsed,
                     None if self.is_worth_sharing() => return Drained::WorthSharing,
@@ -161,6 +168,10 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             }
         }
         Drained::All
+    }
+
+    fn must_stop(&self) -> bool {
+        self.stop.is_some_and(Stop::is_asked)
     }
 
     /// Whether `share_at` words are marked and there is work for other workers, so that they should
@@ -368,12 +379,19 @@ unsafe impl<M: Marks, D: Destination> Tracer for MarkLoop<'_, M, D> {
     fn trace_shared(&mut self, item: Option<Span>, queue: WorkQueue<'_, Span>) {
         let mut next = item;
         loop {
-            // There is room: nothing else is on the stack.
-            next.into_iter().for_each(|span| _ = self.stack.push(span));
-            self.trace::<true>(Some(queue));
-            next = queue.pop();
-            if next.is_none() {
+            if self.must_stop() {
+                self.left
+                    .extend(next.into_iter().chain(std::iter::from_fn(|| queue.pop())));
+                self.empty_ring::<true>();
                 return;
+            }
+            // There is room: nothing else is on the stack.
+            next.take().into_iter().for_each(|span| _ = self.stack.push(span));
+            if self.trace::<true>(Some(queue)) == Drained::All {
+                next = queue.pop();
+                if next.is_none() {
+                    return;
+                }
             }
         }
     }

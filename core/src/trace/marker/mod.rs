@@ -41,8 +41,9 @@ use crate::space::{Destination, InPlace, Marks};
 use crate::stats::{Counted, Cycle, Shared, Sharing, Work};
 use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
-use crate::workers::{ParallelPhase, Workers};
+use crate::workers::{ParallelPhase, Stop, Workers};
 use dropped::Dropped;
+use grey::Left;
 use mark_loop::MarkLoop;
 use mover::Mover;
 use span_stack::{FIRST, SpanStack, StackPool};
@@ -61,6 +62,8 @@ pub struct Marker<'m, M, D: Destination = InPlace> {
     /// The mark loop of the collecting thread.
     first: MarkLoop<'m, M, D>,
     pool: Arc<StackPool>,
+    /// What earlier markers left.
+    left: Left,
     workers: Option<Workers<'m>>,
     /// The results of the other workers, and how the work was shared.
     marked: Marked,
@@ -153,6 +156,7 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
     fn going_on(grey: Grey, side_words: Option<Arc<SideWords>>, marks: &'m M, destination: &'m D) -> Self {
         let Grey {
             stack,
+            left,
             dropped,
             pool,
             states,
@@ -165,6 +169,7 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
             marks,
             first,
             pool,
+            left,
             workers: None,
             marked: Marked::default(),
         }
@@ -195,15 +200,18 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
             unreachable!("nothing is worth sharing without workers to share it with");
         };
         let (marks, pool, first) = (self.marks, &self.pool, &mut self.first);
-        // SAFETY: as in `within`.
-        let beside = |mover: &Mover<'m, D>| unsafe {
-            MarkLoop::new(marks, mover.another(), SpanStack::new(FIRST, Arc::clone(pool)))
+        let beside = |first: &MarkLoop<'m, M, D>| {
+            let stack = SpanStack::new(FIRST, Arc::clone(pool));
+            // SAFETY: as in `within`.
+            let mut another = unsafe { MarkLoop::new(marks, first.mover.another(), stack) };
+            another.stop = first.stop;
+            another
         };
         let phase = ParallelPhase::new(workers, Vec::new(), |queue| {
             first.share::<false>(queue);
-            let absent = beside(&first.mover);
+            let absent = beside(first);
             let leader = std::mem::replace(first, absent);
-            let others: Vec<_> = (1..workers.count()).map(|_| beside(&leader.mover)).collect();
+            let others: Vec<_> = (1..workers.count()).map(|_| beside(&leader)).collect();
             std::iter::once(leader).chain(others).collect()
         });
         let (loops, figures, parallel_ns) = phase.run(workers);
@@ -214,6 +222,7 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
         let threads = shared.threads.iter_mut().zip(figures);
         for (number, (mut marker, (sum, figures))) in loops.into_iter().zip(threads).enumerate() {
             *sum += &figures;
+            self.left.spans.append(&mut marker.left);
             if number == 0 {
                 *first = marker;
                 continue;
@@ -228,6 +237,9 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
             if !mutant!("shared/dropped-by-others") {
                 first.dropped.join(marker.dropped);
             }
+            self.left
+                .stacks
+                .extend(Some(marker.stack).filter(|stack| stack.len() > 0));
         }
         // A rescan may find as much again.
         first.share_at = first.words + SHARE_AFTER;
@@ -236,7 +248,7 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
     /// Ends the marking, and returns its results.
     pub fn finish(self) -> Marked {
         debug_assert!(
-            self.first.stack.len() == 0 && self.first.dropped.is_none(),
+            self.first.stack.len() == 0 && self.left.is_empty() && self.first.dropped.is_none(),
             "marking is not over"
         );
         self.results()
@@ -276,6 +288,19 @@ impl<'m, M: Marks> Marker<'m, M> {
     pub fn set_budget(&mut self, budget: Words) {
         self.workers = None;
         self.first.share_at = UNBOUNDED;
+        self.first.set_budget(budget);
+    }
+
+    /// The same, but once there is enough work, `workers` share it until `stop` is asked for.
+    pub(crate) fn share_until(&mut self, workers: Option<Workers<'m>>, stop: &'m Stop) {
+        if let Some(workers) = workers {
+            self.share_with(workers);
+            self.first.stop = Some(stop);
+        }
+    }
+
+    /// From now on the marking stops after `budget` words of work, unless workers share it.
+    pub(crate) fn extend_budget(&mut self, budget: Words) {
         self.first.set_budget(budget);
     }
 
@@ -320,7 +345,7 @@ impl<'m, M: Marks> Marker<'m, M> {
 
     /// Closures that were marked since it began or resumed.
     pub(crate) fn closures(&self) -> u64 {
-        self.first.closures
+        self.marked.closures + self.first.closures
     }
 
     /// Interrupts the marking. Returns the results since it started or resumed, and what is left.
@@ -335,8 +360,10 @@ impl<'m, M: Marks> Marker<'m, M> {
         let stack = std::mem::replace(&mut self.first.stack, SpanStack::new(FIRST, Arc::clone(&pool)));
         let dropped = mutant!("concurrent/dropped-forgotten", self.first.dropped => Dropped::NONE);
         let states = self.first.mover.states;
+        let left = std::mem::take(&mut self.left);
         let grey = Grey {
             stack,
+            left,
             dropped,
             pool,
             states,
@@ -361,6 +388,7 @@ impl<M: Marks, D: Destination> Marker<'_, M, D> {
             match self.first.trace::<false>(None) {
                 Drained::WorthSharing => self.share(),
                 Drained::BudgetUsed => return Progress::More,
+                Drained::All if !self.left.is_empty() => self.left.refill(&mut self.first.stack),
                 Drained::All if self.first.dropped.is_none() => return Progress::Done,
                 Drained::All if self.first.has_used_budget() => return Progress::More,
                 Drained::All => self.first.rescan(),

@@ -128,6 +128,37 @@ impl Graph {
         marked
     }
 
+    /// Clears the marks, then marks from `root` with `threads` threads, which are interrupted again and
+    /// again. Returns the number of closures.
+    fn mark_with_interruptions(&mut self, helpers: &mut GcThreads, threads: usize, root: usize) -> u64 {
+        let (first, last) = (self.all.iter().min(), self.all.iter().max());
+        self.marks
+            .clear(*first.expect("a closure"), *last.expect("a closure") + Words(1));
+        let mut grey = Grey::within(self.bound(), &self.heap);
+        let mut root = self.all[root].0 as u64;
+        let mut closures = 0;
+        for number in 0.. {
+            let stop = Stop::after(2 + number % 5);
+            let mut marker = Marker::resume(grey, &self.marks);
+            marker.share_until(Some(Workers::balanced(helpers, threads)), &stop);
+            if number == 0 {
+                // SAFETY: a slot of this function with a closure of this heap.
+                unsafe { marker.first.found::<false>(Slot(&raw mut root)) };
+            }
+            while !stop.is_asked() {
+                marker.extend_budget(Words(64));
+                marker.trace_some();
+            }
+            let (marked, left) = marker.interrupt();
+            closures += marked.closures;
+            grey = left;
+            if grey.is_empty() {
+                break;
+            }
+        }
+        closures
+    }
+
     /// Everything is marked, whatever the number of threads.
     fn all_is_marked(mut self, root: usize) {
         let mut helpers = GcThreads::default();
@@ -141,6 +172,11 @@ impl Graph {
                 assert_eq!(shared, marked.words.to_bytes().0 as u64);
             }
         }
+        assert_eq!(
+            self.mark_with_interruptions(&mut helpers, 3, root),
+            self.all.len() as u64
+        );
+        assert!(self.all.iter().all(|&at| self.marks.get(at)));
     }
 }
 

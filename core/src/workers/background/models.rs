@@ -5,7 +5,7 @@
 //! on is a loom cell, which detects two threads in it at a time, and a read that is not ordered after
 //! the write.
 
-use super::{Background, BackgroundThread, Stop, Worked};
+use super::{Background, BackgroundThread, Helpers, Stop, Worked};
 use crate::clock::Clock;
 use crate::closure::{ClosureRef, Slot};
 use crate::stats::Phase;
@@ -55,7 +55,7 @@ impl Heap {
 }
 
 impl Background for Heap {
-    fn work(&self, stop: &Stop) -> Worked {
+    fn work(&self, stop: &Stop, _: &mut Helpers) -> Worked {
         let before = self.done();
         let mut done = before;
         while done < self.steps {
@@ -160,7 +160,7 @@ impl Fresh {
 
 impl Background for Fresh {
     /// As a marker that looks into the closure and at the state of its block.
-    fn work(&self, _: &Stop) -> Worked {
+    fn work(&self, _: &Stop, _: &mut Helpers) -> Worked {
         if !Fresh::load(&self.slot).0.is_null() {
             // SAFETY: as above.
             assert_eq!(self.content.with(|content| unsafe { *content }), 42);
