@@ -1,17 +1,29 @@
-//! Write barriers: the code that runs when mutators overwrite pointers.
+//! Barriers: the code that runs when mutators overwrite pointers, and if a collector wants it, when
+//! they load them.
 
 use crate::block::{BlockState, FIRST_OLD_STEP};
 use crate::capability::{Capabilities, Capability};
 use crate::closure::{ClosureRef, Slot};
 use std::marker::PhantomData;
 
-/// A write barrier: the code that runs when the mutator overwrites a pointer. `A` is the allocator
+/// A barrier: the code that runs when the mutator overwrites a pointer, loads one or opens a weak handle. `A` is the allocator
 /// of its capability: a barrier that works with every allocator implements this for all of them,
 /// one that keeps its own state in its allocator for that one.
 pub trait Barrier<A>: 'static {
     /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or
     /// a closure). Inlined into every store; only a barrier that calls `old` loads it.
     fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
+
+    /// The mutator has loaded `closure` (or null) from `slot`, and gets what this returns: a collector
+    /// that moves closures while mutators run returns their new places, and may update the slot. What
+    /// collections update themselves (frames and handles) is not shown here. Inlined into every load
+    /// of a pointer; by default it costs nothing. An exchange compares what the slot holds: if it
+    /// fails, what it found is shown here.
+    #[inline(always)]
+    fn read(capability: Capability<'_, A>, slot: Slot, closure: ClosureRef) -> ClosureRef {
+        let _ = (capability, slot);
+        closure
+    }
 
     /// The mutator opens a weak handle and gets `closure`, which nothing else may keep alive. A
     /// barrier for a collector that marks while mutators run must show it to that collector. (Weak
@@ -155,6 +167,11 @@ impl<A, B: Barrier<A>> Barrier<A> for SnapshotBarrier<B> {
         } else {
             B::write(capability, object, slot, old, new);
         }
+    }
+
+    #[inline(always)]
+    fn read(capability: Capability<'_, A>, slot: Slot, closure: ClosureRef) -> ClosureRef {
+        B::read(capability, slot, closure)
     }
 
     #[inline(always)]

@@ -24,6 +24,8 @@ struct Logging {
     bump: Bump,
     stores: RefCell<Vec<Store>>,
     opened: Cell<usize>,
+    /// Loads of closures, and those of null.
+    loads: Cell<[usize; 2]>,
 }
 
 /// What the barrier saw of a store.
@@ -62,7 +64,7 @@ unsafe impl Alloc for Logging {
     }
 }
 
-/// Remembers stores into old closures, and logs every store and every weak handle.
+/// Remembers stores into old closures, and logs every store, load and weak handle.
 #[derive(Debug)]
 struct Log;
 
@@ -83,6 +85,13 @@ impl Barrier<Logging> for Log {
         if store.object.age_of_holder() >= FIRST_OLD_STEP && store.new.step() < store.object.age_of_holder() {
             capability.remember(slot);
         }
+    }
+
+    fn read(capability: Capability<'_, Logging>, _: Slot, closure: ClosureRef) -> ClosureRef {
+        let mut loads = capability.alloc().loads.get();
+        loads[usize::from(capability.state_of(closure.addr()).is_outside())] += 1;
+        capability.alloc().loads.set(loads);
+        closure
     }
 
     fn open_weak(capability: Capability<'_, Logging>, closure: ClosureRef) {
@@ -151,9 +160,12 @@ impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
         self.nursery.leave(pause.capabilities);
         for capability in pause.capabilities.iter() {
             let alloc = capability.alloc();
-            let (stores, opened) = (alloc.stores.take(), alloc.opened.take());
+            let (stores, opened, loads) = (alloc.stores.take(), alloc.opened.take(), alloc.loads.take());
             if !CRAMPED {
                 expect(self.collections, &stores, opened);
+                // Of the variable, of a field, and of what exchanges found; words that are no pointers
+                // do not count.
+                assert_eq!(loads, if self.collections == 1 { [4, 1] } else { [0, 0] });
             }
             capability.barrier_word().set(self.collections);
             let mut slots = Vec::new();
@@ -187,7 +199,7 @@ fn expect(collection: u64, stores: &[Store], opened: usize) {
         .collect();
     let outside = BlockState::OUTSIDE.step();
     match collection {
-        1 => assert_eq!((&*seen, opened), (&[(0, 0, 0)][..], 1)),
+        1 => assert_eq!((&*seen, opened), (&[(0, 0, 0); 3][..], 1)),
         2 => assert_eq!((&*seen, opened), (&[][..], 0)),
         // The variable is old by now. The collector's word is the number of the last collection.
         3 => assert_eq!((&*seen, opened), (&[(2, outside, 2), (2, 0, 2)][..], 2)),
@@ -210,6 +222,11 @@ fn stores<M: MutatorKind>(m: &mut Mutator<'_, M>) {
         var.get(view).write(view, Some(number));
         let weak = view.weak_handle(number);
         assert!(weak.open(view) == Some(number));
+        assert!(var.get(view).read(view) == Some(number) && number.next(view).is_none());
+        assert!(var.get(view).compare_exchange(view, None, None) == Err(Some(number)));
+        assert!(var.get(view).swap(view, Some(number)) == Some(number));
+        assert!(var.get(view).compare_exchange(view, Some(number), Some(number)).is_ok());
+        assert_eq!(var.get(view).read(view).map(|number| number.value(view)), Some(1));
         m.collect(Request::Minor);
         m.collect(Request::Minor);
         var.get(m).write(m, None);

@@ -214,7 +214,11 @@ impl Struct<'_> {
             // type's `encode` returned, or that a collection put there.
             unsafe {
                 <#alias as ::gclab_core::closure::Field>::decode(
-                    self.read_word::<_, { <#alias as ::gclab_core::closure::Field>::MUTABLE }>(m, #place),
+                    self.read_word::<
+                        _,
+                        { <#alias as ::gclab_core::closure::Field>::MUTABLE },
+                        { <#alias as ::gclab_core::closure::Field>::POINTER },
+                    >(m, #place),
                 )
             }
         }

@@ -32,6 +32,9 @@ impl MutatorKind for Observed {
 /// The barrier of a collector, for a capability whose allocator is behind a pointer.
 type Write = fn(Capability<'_, ObservedAlloc>, ClosureRef, Slot, &mut dyn FnMut() -> u64, ClosureRef);
 
+/// The hook of a barrier for loads, likewise.
+type Read = fn(Capability<'_, ObservedAlloc>, Slot, ClosureRef) -> ClosureRef;
+
 /// The hook of a barrier for weak handles, likewise.
 type OpenWeak = fn(Capability<'_, ObservedAlloc>, ClosureRef);
 
@@ -39,6 +42,7 @@ type OpenWeak = fn(Capability<'_, ObservedAlloc>, ClosureRef);
 pub struct ObservedAlloc {
     alloc: Box<dyn Alloc>,
     write: Write,
+    read: Read,
     open_weak: OpenWeak,
 }
 
@@ -55,6 +59,7 @@ pub(super) fn allocator<C: Collector>() -> ObservedAlloc {
         write: |capability, object, slot, old, new| {
             C::Barrier::write(own_type(capability), object, slot, old, new);
         },
+        read: |capability, slot, closure| C::Barrier::read(own_type(capability), slot, closure),
         open_weak: |capability, closure| C::Barrier::open_weak(own_type(capability), closure),
     }
 }
@@ -132,6 +137,10 @@ impl Barrier<ObservedAlloc> for ObservedBarrier {
         let mut old = Some(old);
         let mut old = || old.take().map_or(0, |old| old());
         (capability.alloc().write)(capability, object, slot, &mut old, new);
+    }
+
+    fn read(capability: Capability<'_, ObservedAlloc>, slot: Slot, closure: ClosureRef) -> ClosureRef {
+        (capability.alloc().read)(capability, slot, closure)
     }
 
     fn open_weak(capability: Capability<'_, ObservedAlloc>, closure: ClosureRef) {

@@ -66,7 +66,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutArray<T>> {
     pub fn get<M: MutatorKind>(self, m: &NoGc<'h, M>, index: usize) -> Option<Gc<'m, 'h, T>> {
         assert!(index < self.len(), "index {index} of an array of {}", self.len());
         // SAFETY: in bounds; every writer stores null or a pointer to a `T`.
-        unsafe { Gc::option_from_word(self.read_word::<M, true>(m, 1 + index)) }
+        unsafe { Gc::option_from_word(self.read_word::<M, true, true>(m, 1 + index)) }
     }
 
     /// Makes slot `index` point to `value`.

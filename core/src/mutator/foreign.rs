@@ -74,7 +74,7 @@ impl<'m, 'h, V: Send + Sync + 'static> Gc<'m, 'h, Foreign<V>> {
     /// The value that the closure owns.
     pub fn value<M: MutatorKind>(self, m: &NoGc<'h, M>) -> &'m V {
         // SAFETY: the payload has one word, which is not a pointer to a closure.
-        let address = unsafe { self.read_word::<M, false>(m, 0) };
+        let address = unsafe { self.read_word::<M, false, false>(m, 0) };
         let value = std::ptr::with_exposed_provenance::<V>(address as usize);
         // SAFETY: the address of the `V` that was given to `alloc_foreign`. The world keeps it
         // until a collection has found the closure dead, and there is none for `'m`.

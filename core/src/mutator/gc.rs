@@ -125,20 +125,25 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     /// `index` is the index of a field that `T::INFO` describes.
     #[doc(hidden)]
     #[inline(always)]
-    pub unsafe fn read_word<M: MutatorKind, const MUTABLE: bool>(self, m: &NoGc<'h, M>, index: usize) -> u64 {
+    pub unsafe fn read_word<M: MutatorKind, const MUTABLE: bool, const POINTER: bool>(
+        self,
+        m: &NoGc<'h, M>,
+        index: usize,
+    ) -> u64 {
         if !mutant!("profiles/reading-not-noted") {
             // SAFETY: a `Gc` leads to a closure.
             unsafe { m.used(self.closure()) };
         }
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
-        if MUTABLE {
+        let loaded = if MUTABLE {
             // Acquire: a closure that another thread stored (with release) is seen initialised.
             word.load(Ordering::Acquire)
         } else {
             // Relaxed: written once, before the closure was published.
             word.load(Ordering::Relaxed)
-        }
+        };
+        if POINTER { read(m, word, loaded) } else { loaded }
     }
 
     /// Overwrites pointer `index` of the payload through the collector's write barrier.
@@ -156,7 +161,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
             unsafe { m.used(self.closure()) };
         }
         let new = ClosureRef(Gc::option_to_word(value) as *mut u64);
-        let slot = Slot(std::ptr::from_ref(word).cast::<u64>().cast_mut());
+        let slot = slot_of(word);
         if mutant!("concurrent/stored-before-noted") {
             word.store(new.0 as u64, Ordering::Release);
         }
@@ -195,7 +200,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
                 Ok(())
             }
             // SAFETY: every writer stores null or a pointer to a `U`.
-            Err(found) => Err(unsafe { Gc::option_from_word(found) }),
+            Err(found) => Err(unsafe { Gc::option_from_word(read(m, word, found)) }),
         }
     }
 
@@ -217,7 +222,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         let old = word.swap(new, Ordering::AcqRel);
         self.exchanged(m, word, old, new);
         // SAFETY: every writer stores null or a pointer to a `U`.
-        unsafe { Gc::option_from_word(old) }
+        unsafe { Gc::option_from_word(read(m, word, old)) }
     }
 
     /// Runs the write barrier after the exchange, because only the exchange returns the old
@@ -230,11 +235,23 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         M::Barrier::write(
             m.capability(),
             self.closure(),
-            Slot(std::ptr::from_ref(word).cast::<u64>().cast_mut()),
+            slot_of(word),
             || old,
             ClosureRef(new as *mut u64),
         );
     }
+}
+
+/// The pointer that a mutator gets when it has loaded this one from `word`.
+#[inline(always)]
+fn read<M: MutatorKind>(m: &NoGc<'_, M>, word: &Word, loaded: u64) -> u64 {
+    let closure = ClosureRef(loaded as *mut u64);
+    M::Barrier::read(m.capability(), slot_of(word), closure).0 as u64
+}
+
+#[inline(always)]
+fn slot_of(word: &Word) -> Slot {
+    Slot(std::ptr::from_ref(word).cast::<u64>().cast_mut())
 }
 
 /// A closure whose type is not known statically.

@@ -56,7 +56,7 @@ impl<'m, 'h> Gc<'m, 'h, Record> {
             self.shape()
         );
         // SAFETY: in bounds; every writer stores null or a pointer to a closure.
-        unsafe { Gc::option_from_word(self.read_word::<M, true>(m, 1 + index)) }
+        unsafe { Gc::option_from_word(self.read_word::<M, true, true>(m, 1 + index)) }
     }
 
     /// Makes pointer `index` point to `value`.

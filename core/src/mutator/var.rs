@@ -52,7 +52,7 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, MutVar<T>> {
     #[inline(always)]
     pub fn read<M: MutatorKind>(self, m: &NoGc<'h, M>) -> Option<Gc<'m, 'h, T>> {
         // SAFETY: the one word of payload, null or a pointer to a `T`.
-        unsafe { Gc::option_from_word(self.read_word::<M, true>(m, 0)) }
+        unsafe { Gc::option_from_word(self.read_word::<M, true, true>(m, 0)) }
     }
 
     /// Makes the variable point to `value`.
