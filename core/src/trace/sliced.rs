@@ -25,7 +25,7 @@ const BETWEEN_LOOKS: Words = Words(if cfg!(debug_assertions) { 64 } else { 1 << 
 /// A trace in progress, which a collector keeps from pause to pause.
 #[derive(Debug)]
 pub struct SlicedTrace {
-    grey: Grey,
+    grey: Box<Grey>,
     /// Where mutators hand over notes while it advances concurrently.
     notes: Arc<NoteQueue>,
     /// Handles, weak handles and finalisers, and whether it has looked at them concurrently.
@@ -52,7 +52,7 @@ impl SlicedTrace {
         pause.events.phase(Phase::RootsTraced);
         let first = pause.capabilities.iter().next().expect("a heap has capabilities");
         let trace = SlicedTrace {
-            grey,
+            grey: Box::new(grey),
             notes: Arc::clone(first.overwritten().queue()),
             handles: Arc::clone(pause.roots.handles()),
             has_looked: false,
@@ -70,7 +70,7 @@ impl SlicedTrace {
         stop: &Stop,
         helpers: &mut Helpers,
     ) -> (SlicedTrace, Marked) {
-        let mut marker = Marker::resume(self.grey, marks);
+        let mut marker = Marker::resume(*self.grey, marks);
         marker.share_until(helpers.workers(), stop);
         self.notes.set_open(true);
         let (mut has_looked, mut has_asked) = (self.has_looked, false);
@@ -93,7 +93,7 @@ impl SlicedTrace {
         self.notes.set_open(false);
         let (marked, grey) = marker.interrupt();
         let trace = SlicedTrace {
-            grey,
+            grey: Box::new(grey),
             has_looked,
             ..self
         };
@@ -110,13 +110,19 @@ impl SlicedTrace {
     /// Notes what mutators overwrote before anything moves in this pause, for a collector whose
     /// barriers note closures that may move. Returns the trace, and the results.
     pub fn note_overwritten<A, M: Marks>(self, pause: &mut Pause<'_, A>, marks: &M) -> (SlicedTrace, Marked) {
-        let mut marker = Marker::resume(self.grey, marks);
+        let mut marker = Marker::resume(*self.grey, marks);
         marker.set_budget(BETWEEN_LOOKS);
         if !mutant!("concurrent/noted-too-late") {
             marker.overwritten(pause.capabilities);
         }
         let (marked, grey) = marker.interrupt();
-        (SlicedTrace { grey, ..self }, marked)
+        (
+            SlicedTrace {
+                grey: Box::new(grey),
+                ..self
+            },
+            marked,
+        )
     }
 
     /// Whether nothing is left to trace, except from finalisers and what mutators overwrote.
@@ -148,7 +154,7 @@ impl SlicedTrace {
     ) -> (Option<SlicedTrace>, Marked) {
         let mut finalised = self.finalised;
         let roots = pause.roots.of_doubtful();
-        let mut marker = Marker::resume(self.grey, marks);
+        let mut marker = Marker::resume(*self.grey, marks);
         marker.set_budget(budget);
         let mut progress = marker.trace_some();
         if progress == Progress::Done {
@@ -185,7 +191,7 @@ impl SlicedTrace {
         let (marked, grey) = marker.interrupt();
         let is_over = progress == Progress::Done || mutant!("concurrent/ended-early");
         let left = (!is_over).then_some(SlicedTrace {
-            grey,
+            grey: Box::new(grey),
             finalised,
             ..self
         });
