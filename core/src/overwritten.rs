@@ -4,7 +4,6 @@ use crate::closure::{ClosureRef, Slot};
 use crate::remembered::{RememberedChunks, RememberedSet};
 use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering::Relaxed, yield_now};
 use crate::words::Addr;
-use crate::workers::Stop;
 use std::cell::Cell;
 
 /// The values that one mutator overwrote, and the closures of weak handles that it opened, since
@@ -169,15 +168,15 @@ impl NoteQueue {
     }
 
     /// Asks the mutators for their notes, and gives those that have some a little time to come to a
-    /// store or a safepoint.
-    pub(crate) fn ask(&self, stop: &Stop) {
+    /// store or a safepoint, unless `must_stop` says that there is none.
+    pub(crate) fn ask(&self, must_stop: impl Fn() -> bool) {
         let holders = || self.holders.load(Relaxed);
         if holders() == 0 {
             return;
         }
         self.asked.fetch_add(1, Relaxed);
         for _ in 0..TRIES {
-            if stop.is_asked() || holders() == 0 {
+            if must_stop() || holders() == 0 {
                 return;
             }
             yield_now();
@@ -221,7 +220,7 @@ mod tests {
         // It answers at a safepoint or when it notes more, once.
         for at_safepoint in [true, false] {
             push(1..10);
-            mutator.queue.ask(&Stop::default());
+            mutator.queue.ask(|| false);
             if at_safepoint {
                 mutator.answer();
             }

@@ -86,7 +86,7 @@ impl SlicedTrace {
             } else if has_asked {
                 break;
             } else {
-                self.notes.ask(stop);
+                self.notes.ask(|| stop.is_asked());
                 has_asked = true;
             }
         }
