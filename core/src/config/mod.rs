@@ -24,7 +24,6 @@ pub use profile::{Breakdown, HeapProfile, Restrictions, TimeProfile};
 pub use timer::TimerConfig;
 
 use crate::profile::Followed;
-use crate::sizing::hinted_area_at_start;
 use crate::words::{Addr, Bytes, Words};
 
 /// How much memory the heap should use (`-H`).
@@ -245,7 +244,9 @@ impl Config {
     /// of the heap that `-H` suggests.
     pub fn asked_area(&self) -> Bytes {
         let hinted = match self.heap_hint {
-            HeapHint::Size(hint) if self.sizing != SizingPolicy::Fixed => hinted_area_at_start(hint),
+            HeapHint::Size(hint) if self.sizing != SizingPolicy::Fixed => {
+                hinted_area(hint, Bytes::ZERO, INITIAL_KEPT_PERCENT)
+            }
             _ => Bytes::ZERO,
         };
         self.allocation_area
@@ -296,4 +297,12 @@ impl Config {
     pub fn balance_from(&self) -> FromGeneration {
         self.load_balance.unwrap_or(FromGeneration::From(0))
     }
+}
+
+/// GHC's first guess at the part of a nursery that survives, in percent.
+pub(crate) const INITIAL_KEPT_PERCENT: usize = 30;
+
+/// GHC's allocation area under `-H`: (H − needed) × 100 / (100 + kept %).
+pub(crate) fn hinted_area(hint: Bytes, needed: Bytes, kept_percent: usize) -> Bytes {
+    Bytes((hint.0.saturating_sub(needed.0) as u128 * 100 / (100 + kept_percent as u128)) as usize)
 }

@@ -203,14 +203,10 @@ pub(crate) fn clamp(limit: Bytes, reserve: Bytes, generations: u32, strategy: Ma
     Bytes(limit.0.saturating_sub(reserve.0) / parts)
 }
 
-/// GHC's allocation area under `-H`: (H − needed) × 100 / (100 + kept %).
-pub(crate) fn hinted_area(hint: Bytes, needed: Bytes, kept_percent: usize) -> Bytes {
-    Bytes((hint.0.saturating_sub(needed.0) as u128 * 100 / (100 + kept_percent as u128)) as usize)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::hinted_area;
 
     const BLOCK: usize = 4096;
 

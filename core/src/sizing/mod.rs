@@ -29,7 +29,6 @@ mod policy;
 
 pub use factor::Factor;
 pub use fixed::Fixed;
-use limit::hinted_area;
 use live::Young;
 pub use live::{Live, MajorStrategy};
 pub use membalancer::MemBalancer;
@@ -37,7 +36,7 @@ pub use policy::{Measured, Policy};
 
 use crate::block::OutOfMemory;
 use crate::collector::{Outcome, Pause};
-use crate::config::{Compact, Config, HeapHint, SizingPolicy};
+use crate::config::{Compact, Config, HeapHint, INITIAL_KEPT_PERCENT, SizingPolicy, hinted_area};
 use crate::heap::Heap;
 use crate::space::Nursery;
 use crate::words::Bytes;
@@ -371,14 +370,6 @@ fn policy_of(config: &Config) -> Box<dyn Policy> {
         SizingPolicy::Fixed => Box::new(Fixed::new(config)),
         SizingPolicy::MemBalancer => Box::new(MemBalancer::new(config)),
     }
-}
-
-/// GHC's first guess at the part of a nursery that survives, in percent.
-const INITIAL_KEPT_PERCENT: usize = 30;
-
-/// The allocation area that `-H` asks for in a heap that has just been made.
-pub(crate) fn hinted_area_at_start(hint: Bytes) -> Bytes {
-    hinted_area(hint, Bytes::ZERO, INITIAL_KEPT_PERCENT)
 }
 
 #[cfg(test)]
