@@ -5,7 +5,6 @@
 //! pauses it reads closures while mutators write them (races R13 to R15 of
 //! `docs/parallel-collection.md`).
 
-use super::policy::Workers;
 use super::threads::GcThreads;
 use crate::abort::abort_on_unwind;
 use crate::clock::Clock;
@@ -90,16 +89,9 @@ impl Default for Stop {
 /// The threads that help the background thread, which start when they are first needed.
 #[derive(Debug, Default)]
 pub struct Helpers {
-    gc_threads: GcThreads,
+    pub(super) gc_threads: GcThreads,
     /// Threads, the background thread included.
-    threads: usize,
-}
-
-impl Helpers {
-    /// The threads as workers, if there are any.
-    pub(crate) fn workers(&mut self) -> Option<Workers<'_>> {
-        (self.threads > 1).then(|| Workers::balanced(&mut self.gc_threads, self.threads))
-    }
+    pub(super) threads: usize,
 }
 
 /// The background thread of one world, which starts with the first work.

@@ -1,5 +1,6 @@
 //! Which collections are parallel, and with how many workers.
 
+use super::background::Helpers;
 use super::threads::GcThreads;
 use crate::config::{Config, FromGeneration};
 use crate::stats::Sharing;
@@ -83,6 +84,13 @@ impl<'h> Workers<'h> {
             count,
             sharing: Sharing::Balanced,
         }
+    }
+}
+
+impl Helpers {
+    /// The threads as workers, if there are any.
+    pub(crate) fn workers(&mut self) -> Option<Workers<'_>> {
+        (self.threads > 1).then(|| Workers::balanced(&mut self.gc_threads, self.threads))
     }
 }
 
