@@ -287,6 +287,7 @@ impl<'m, M: Marks> Marker<'m, M> {
     /// ([`Marked::work`]), or a little later.
     pub fn set_budget(&mut self, budget: Words) {
         self.workers = None;
+        self.pool.share_between(1);
         self.first.share_at = UNBOUNDED;
         self.first.set_budget(budget);
     }
