@@ -12,7 +12,7 @@ use std::cell::Cell;
 /// there are many, each is kept once.
 ///
 /// While a marker runs concurrently, the mutator hands its notes over whenever they fill a chunk, and
-/// when the marker asks for them: see [`NoteQueue`].
+/// when the marker asks for them.
 #[derive(Debug)]
 pub struct Overwritten {
     /// A set of addresses of the heap, like the set of slots.
