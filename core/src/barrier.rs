@@ -6,8 +6,8 @@ use crate::capability::{Capabilities, Capability};
 use crate::closure::{ClosureRef, Slot};
 use std::marker::PhantomData;
 
-/// A barrier: the code that runs when the mutator overwrites a pointer, loads one or opens a weak handle. `A` is the allocator
-/// of its capability: a barrier that works with every allocator implements this for all of them,
+/// A barrier: the code that runs when the mutator overwrites a pointer, loads one or opens a weak
+/// handle. `A` is the allocator of its capability: a barrier that works with every allocator implements this for all of them,
 /// one that keeps its own state in its allocator for that one.
 pub trait Barrier<A>: 'static {
     /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or
@@ -15,7 +15,8 @@ pub trait Barrier<A>: 'static {
     fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
 
     /// The mutator has loaded `closure` (or null) from `slot`, and gets what this returns: a collector
-    /// that moves closures while mutators run returns their new places, and may update the slot. What
+    /// that moves closures while mutators run returns their new places, and may update the slot if it
+    /// still holds `closure` (after a swap it does not). What
     /// collections update themselves (frames and handles) is not shown here. Inlined into every load
     /// of a pointer; by default it costs nothing. An exchange compares what the slot holds: if it
     /// fails, what it found is shown here.

@@ -5,6 +5,7 @@ use crate::remembered::{RememberedChunks, RememberedSet};
 use crate::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering::Relaxed, yield_now};
 use crate::words::Addr;
 use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 /// The values that one mutator overwrote, and the closures of weak handles that it opened, since
 /// marking began or this was last emptied (GHC's update remembered set). None of these closures
@@ -48,9 +49,11 @@ struct Notes {
 /// Chunks in the queue, beyond which mutators keep their notes.
 const MOST: usize = 16;
 
-/// How often a marker yields until a mutator answers. One that neither allocates nor stores keeps its
-/// notes for the next pause.
+/// How often, and how long, a marker yields until mutators answer. One that neither allocates nor stores
+/// keeps its notes for the next pause.
 const TRIES: u32 = if cfg!(any(gclab_loom, gclab_shuttle)) { 2 } else { 500 };
+
+const LONGEST: Duration = Duration::from_millis(1);
 
 impl Overwritten {
     /// None yet, in the heap of a remembered set.
@@ -70,7 +73,7 @@ impl Overwritten {
             self.queue.holders.fetch_add(1, Relaxed);
         }
         if self.closures.is_full() || self.is_asked() {
-            self.hand_over();
+            self.flush();
         }
     }
 
@@ -78,12 +81,12 @@ impl Overwritten {
     #[inline]
     pub(crate) fn answer(&self) {
         if self.holds.get() && self.is_asked() {
-            self.hand_over();
+            self.flush();
         }
     }
 
-    /// Hands all notes to a marker, if one runs: the mutator may come to no safepoint for long.
-    pub(crate) fn hand_over(&self) {
+    /// Hands all notes to a marker, if one runs. The mutator may not reach a safepoint for a long time.
+    pub(crate) fn flush(&self) {
         self.answered.set(self.queue.asked.load(Relaxed));
         if self.holds.get() && self.queue.put(&self.closures) {
             self.holds_none();
@@ -122,17 +125,17 @@ impl Overwritten {
 
     /// The addresses of the closures, for the checker.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = Addr> + '_ {
-        let mut handed_over = Vec::new();
-        self.queue.notes.lock().chunks.for_each(|slot| handed_over.push(slot));
-        self.closures.slots().chain(handed_over).map(|slot| slot.addr())
+        let mut flushed = Vec::new();
+        flushed.extend(self.queue.notes.lock().chunks.iter().flatten().copied());
+        self.closures.slots().chain(flushed).map(|slot| slot.addr())
     }
 
     /// Calls `visit` for each of them and of those that any mutator has handed over, possibly twice,
     /// and forgets them. The world is stopped.
     pub(crate) fn take(&self, mut visit: impl FnMut(ClosureRef)) {
-        if !mutant!("concurrent/handed-over-not-taken") {
-            let handed_over = std::mem::take(&mut self.queue.notes.lock().chunks);
-            handed_over.for_each(|slot| visit(ClosureRef(slot.0)));
+        if !mutant!("concurrent/flushed-not-taken") {
+            let flushed = std::mem::take(&mut self.queue.notes.lock().chunks);
+            flushed.iter().flatten().for_each(|slot| visit(ClosureRef(slot.0)));
         }
         self.closures.take(|slot| visit(ClosureRef(slot.0)));
         self.holds_none();
@@ -140,10 +143,11 @@ impl Overwritten {
 }
 
 impl NoteQueue {
-    /// Takes all notes of a set. Returns false, and takes none, if no marker runs or it has enough.
+    /// Takes all notes of a set. Returns false, and takes none, if no marker runs, if it has enough, or
+    /// if there were so many that they are bits.
     fn put(&self, set: &RememberedSet) -> bool {
         let mut notes = self.notes.lock();
-        let is_wanted = notes.is_open && notes.chunks.len() < MOST;
+        let is_wanted = notes.is_open && notes.chunks.len() < MOST && set.is_listed();
         if is_wanted {
             notes.chunks.take(set);
         }
@@ -155,11 +159,11 @@ impl NoteQueue {
         self.notes.lock().is_open = yes;
     }
 
-    /// Calls `visit` for some of the notes that were handed over, and forgets them.
+    /// Calls `visit` for a chunk of the notes that were handed over, and forgets them.
     pub(crate) fn take_some(&self, mut visit: impl FnMut(ClosureRef)) {
         let some = self.notes.lock().chunks.pop();
-        if let Some(some) = some.filter(|_| !mutant!("concurrent/handed-over-lost")) {
-            some.for_each(|slot| visit(ClosureRef(slot.0)));
+        if let Some(some) = some.filter(|_| !mutant!("concurrent/flushed-lost")) {
+            some.iter().flatten().for_each(|slot| visit(ClosureRef(slot.0)));
         }
     }
 
@@ -168,19 +172,19 @@ impl NoteQueue {
     }
 
     /// Asks the mutators for their notes, and gives those that have some a little time to come to a
-    /// store or a safepoint, unless `must_stop` says that there is none.
-    pub(crate) fn ask(&self, must_stop: impl Fn() -> bool) {
+    /// store or a safepoint, unless `must_stop` says that there is none. Returns how many chunks there
+    /// are now.
+    pub(crate) fn ask(&self, must_stop: impl Fn() -> bool) -> usize {
         let holders = || self.holders.load(Relaxed);
-        if holders() == 0 {
-            return;
-        }
-        self.asked.fetch_add(1, Relaxed);
-        for _ in 0..TRIES {
-            if must_stop() || holders() == 0 {
-                return;
+        if holders() > 0 {
+            self.asked.fetch_add(1, Relaxed);
+            let begun = Instant::now();
+            let mut tries = 0..TRIES;
+            while holders() > 0 && !must_stop() && begun.elapsed() < LONGEST && tries.next().is_some() {
+                yield_now();
             }
-            yield_now();
         }
+        self.notes.lock().chunks.len()
     }
 }
 
@@ -214,9 +218,9 @@ mod tests {
         assert_eq!(notes(&mutator), [vec![], (1..10_000).collect()]);
         mutator.queue.set_open(true);
         push(1..10_000);
-        let [handed_over, kept] = notes(&mutator);
+        let [flushed, kept] = notes(&mutator);
         assert!(!kept.is_empty() && kept.len() < 5_000, "{}", kept.len());
-        assert!(handed_over.into_iter().chain(kept).eq(1..10_000));
+        assert!(flushed.into_iter().chain(kept).eq(1..10_000));
         // It answers at a safepoint or when it notes more, once.
         for at_safepoint in [true, false] {
             push(1..10);
@@ -231,8 +235,14 @@ mod tests {
         }
         // A marker that does not keep up gets no more than it can hold.
         push(1..1_000_000);
-        assert!(mutator.queue.notes.lock().chunks.len() <= MOST);
-        let [handed_over, kept] = notes(&mutator);
-        assert_eq!(handed_over.len() + kept.len(), 999_999);
+        let chunks = || mutator.queue.notes.lock().chunks.len();
+        assert_eq!(chunks(), MOST);
+        // The others are bits by now, which stay when there is room again.
+        let mut taken = 0;
+        mutator.queue.take_some(|_| taken += 1);
+        push(1_000_000..1_010_000);
+        assert_eq!(chunks(), MOST - 1);
+        let [flushed, kept] = notes(&mutator);
+        assert_eq!(taken + flushed.len() + kept.len(), 1_009_999);
     }
 }

@@ -185,6 +185,11 @@ impl RememberedSet {
         self.cursor.get() == self.limit.get()
     }
 
+    /// Whether no slot has become a bit.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.with_chunks(|chunks| chunks.bits.is_none())
+    }
+
     /// Number of slots; those in the buffer may count twice.
     pub fn len(&self) -> usize {
         self.entries() + self.with_chunks(|chunks| chunks.bits.as_ref().map_or(0, SlotBits::len))
@@ -288,7 +293,7 @@ impl RememberedChunks {
 
     /// Whether there are no entries. (A set with bits has a chunk.)
     pub(crate) fn is_empty(&self) -> bool {
-        self.chunks.is_empty() && self.bits.is_empty()
+        self.chunks.is_empty()
     }
 
     /// The number of chunks.
@@ -296,22 +301,13 @@ impl RememberedChunks {
         self.chunks.len()
     }
 
-    /// Removes a part of them.
+    /// Removes a chunk of entries.
     pub(crate) fn pop(&mut self) -> Option<RememberedChunks> {
-        let chunks: Vec<_> = self.chunks.pop().into_iter().collect();
-        let bits = if chunks.is_empty() {
-            self.bits.pop().into_iter().collect()
-        } else {
-            Vec::new()
-        };
-        Some(RememberedChunks { chunks, bits }).filter(|some| !some.is_empty())
-    }
-
-    /// Calls `visit` for each entry.
-    pub(crate) fn for_each(&self, mut visit: impl FnMut(Slot)) {
-        self.iter().flatten().for_each(|&slot| visit(slot));
-        let mut visit_run = |run: &[Slot]| run.iter().for_each(|&slot| visit(slot));
-        self.pieces().for_each(|piece| piece.for_each_run(&mut visit_run));
+        let chunks = vec![self.chunks.pop()?];
+        Some(RememberedChunks {
+            chunks,
+            ..RememberedChunks::default()
+        })
     }
 
     /// Runs of entries, which stay at their addresses until [`RememberedChunks::give_back`].

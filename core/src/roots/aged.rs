@@ -79,8 +79,11 @@ impl<T> Aged<T> {
         });
         let dead = dead.collect();
         self.settled = settled;
-        if let Some(look) = &mut self.look {
-            look.removed(&some);
+        match &mut self.look {
+            // Indices have changed.
+            look if visited == Visited::All => *look = None,
+            Some(look) => look.removed(&some),
+            None => {}
         }
         dead
     }
@@ -94,7 +97,7 @@ impl<T> Aged<T> {
     pub(super) fn go_on_looking(&mut self, mut is_settled: impl FnMut(&T) -> bool) -> bool {
         let (entries, count) = (&self.entries, self.settled);
         let look = self.look.as_mut();
-        look.is_none_or(|look| look.go_on(count, |index| is_settled(&entries[index])))
+        look.is_none_or(|look| look.step(count, |index| is_settled(&entries[index])))
     }
 
     /// A collection is over: settles the entries whose closures are old.

@@ -98,7 +98,7 @@ impl Slots {
             let word = words[index];
             is_listed[index] = word != 0 && !is_old(word);
             if let Some(look) = look.as_mut().filter(|_| word != 0 && !is_listed[index]) {
-                look.made(index);
+                look.inserted(index);
             }
             is_listed[index]
         });
@@ -138,7 +138,7 @@ impl Slots {
     fn go_on_looking(&mut self, is_settled: impl Fn(u64) -> bool) -> bool {
         let words = &self.words;
         let look = self.look.as_mut();
-        look.is_none_or(|look| look.go_on(words.len(), |index| is_settled(words[index])))
+        look.is_none_or(|look| look.step(words.len(), |index| is_settled(words[index])))
     }
 
     fn remove(&mut self, index: usize, collecting: bool) {

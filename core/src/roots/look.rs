@@ -2,12 +2,12 @@
 //! only some of its entries.
 //!
 //! An entry is *settled* if its closure is marked, or too new for the snapshot, and stays where it is.
-//! Marks only become more, so it need not be visited again. The others are *doubtful*, and so is what
-//! the look has not come to. Entries that are made meanwhile have closures that live, since a mutator
+//! Marks are only added, so it need not be visited again. The others are *doubtful*, and so is what
+//! the look has not come to. Entries that are inserted meanwhile have closures that live, since a mutator
 //! had them; but these may move when the cycle ends, so they are doubtful, too.
 
 /// Entries for one taking of the table's lock. Fewer in test builds.
-const STEP: usize = if cfg!(debug_assertions) { 8 } else { 1 << 10 };
+const STEP: usize = if cfg!(debug_assertions) { 8 } else { 1 << 6 };
 
 /// Doubtful entries, beyond which the look ends. Fewer in test builds.
 const MOST: usize = if cfg!(debug_assertions) { 64 } else { 1 << 16 };
@@ -24,7 +24,7 @@ pub(super) struct Look {
 
 impl Look {
     /// Looks at some of the first `count` entries. Returns whether it has seen all of them, or ends.
-    pub(super) fn go_on(&mut self, count: usize, mut is_settled: impl FnMut(usize) -> bool) -> bool {
+    pub(super) fn step(&mut self, count: usize, mut is_settled: impl FnMut(usize) -> bool) -> bool {
         for _ in 0..STEP {
             if self.gave_up || self.next >= count || self.doubtful.len() >= MOST {
                 return true;
@@ -37,9 +37,9 @@ impl Look {
         false
     }
 
-    /// The entry at `index` was made meanwhile.
-    pub(super) fn made(&mut self, index: usize) {
-        if index >= self.next || mutant!("concurrent/made-meanwhile-forgotten") {
+    /// The entry at `index` was inserted meanwhile.
+    pub(super) fn inserted(&mut self, index: usize) {
+        if index >= self.next || mutant!("concurrent/inserted-forgotten") {
             return;
         }
         if self.doubtful.len() == MOST {
@@ -52,8 +52,8 @@ impl Look {
         }
     }
 
-    /// Of the doubtful entries that it has come to in this order, these were removed, and all behind
-    /// them have moved down.
+    /// These of the doubtful entries, in order, were removed from the table, and those behind them have
+    /// moved down.
     pub(super) fn removed(&mut self, entries: &[usize]) {
         let mut before = 0;
         self.doubtful.retain_mut(|index| {
@@ -88,17 +88,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_settled_made_meanwhile_or_not_seen_is_doubtful() {
+    fn what_is_not_settled_inserted_or_not_seen_is_doubtful() {
         let mut look = Look::default();
         let is_settled = |index: usize| index % 7 != 3;
-        assert!(!look.go_on(2 * STEP, is_settled));
-        look.made(4);
-        look.made(STEP + 1);
+        assert!(!look.step(2 * STEP, is_settled));
+        look.inserted(4);
+        look.inserted(STEP + 1);
         let mut expected: Vec<_> = (0..STEP).filter(|&index| !is_settled(index)).chain([4]).collect();
         expected.extend(STEP..2 * STEP);
         expected.sort_unstable();
         assert_eq!(doubtful(&look, 2 * STEP), expected);
-        while !look.go_on(2 * STEP, is_settled) {}
+        while !look.step(2 * STEP, is_settled) {}
         assert_eq!(doubtful(&look, 2 * STEP), {
             let mut expected: Vec<_> = (0..2 * STEP).filter(|&index| !is_settled(index)).chain([4]).collect();
             expected.sort_unstable();
@@ -109,11 +109,27 @@ mod tests {
     #[test]
     fn a_look_with_many_doubtful_entries_ends_and_everything_else_is_doubtful() {
         let (mut look, count) = (Look::default(), 4 * MOST);
-        while !look.go_on(count, |index| index % 2 == 1) {}
+        while !look.step(count, |index| index % 2 == 1) {}
         assert_eq!(look.doubtful().len(), MOST);
         assert!(look.rest() < count);
-        look.made(0);
-        assert!(look.go_on(count, |_| unreachable!("it has ended")));
+        look.inserted(0);
+        assert!(look.step(count, |_| unreachable!("it has ended")));
         assert!(doubtful(&look, count).into_iter().eq(0..count));
+    }
+
+    #[test]
+    fn removed_entries_leave_and_others_move_down() {
+        let mut look = Look::default();
+        while !look.step(STEP, |index| index % 2 == 1) {}
+        look.removed(&[2, 4]);
+        let left: Vec<_> = (0..STEP)
+            .filter(|index| index % 2 == 0 && ![2, 4].contains(index))
+            .collect();
+        let moved: Vec<_> = left
+            .into_iter()
+            .map(|index| index - 2 * usize::from(index > 4))
+            .collect();
+        assert_eq!(look.doubtful(), moved);
+        assert_eq!(look.rest(), STEP - 2);
     }
 }

@@ -183,7 +183,8 @@ mod tests {
     #[test]
     fn the_end_of_a_cycle_visits_what_is_doubtful() {
         let (heap, old, young) = closures();
-        let unmarked = old + 8;
+        // The second is to move when the cycle ends.
+        let (unmarked, moving) = (old + 8, old + 16);
         let table = Arc::new(HandleTable::default());
         // SAFETY: there is no frame.
         let roots = unsafe { Roots::new(&[], &table) };
@@ -191,44 +192,47 @@ mod tests {
             table.begin_collection();
             table.end_collection(Some(heap.states()));
         };
-        // How many slots with `unmarked`, `young` and other closures are visited; in handles some twice.
+        // How many slots with `unmarked`, `young`, `moving` and other closures are visited; in handles some twice.
         let visited = || {
-            let (mut strong, mut others) = ([0; 3], [0; 3]);
-            let count = |counts: &mut [usize; 3], slot: RootSlot<'_>| {
+            let (mut strong, mut others) = ([0; 4], [0; 4]);
+            let count = |counts: &mut [usize; 4], slot: RootSlot<'_>| {
                 // SAFETY: a slot of the tables.
                 let closure = unsafe { slot.slot().load() }.0 as u64;
-                counts[[unmarked, young].iter().position(|&one| one == closure).unwrap_or(2)] += 1;
+                let one = [unmarked, young, moving].iter().position(|&one| one == closure);
+                counts[one.unwrap_or(3)] += 1;
             };
             roots.of_doubtful().for_each(|slot| count(&mut strong, slot));
             roots.of_doubtful().for_each_weak(|slot| count(&mut others, slot));
             (strong, others)
         };
-        let look = || while !table.go_on_looking(|closure| closure != unmarked) {};
+        let look = || while !table.go_on_looking(|closure| ![unmarked, moving].contains(&closure)) {};
         for _ in 0..100 {
             attach(&table, old);
         }
         (0..3).for_each(|_| attach(&table, unmarked));
+        attach(&table, moving);
         collect();
         roots.begin_trace_in_slices();
         assert_eq!(
             visited(),
-            ([3, 0, 100], [3 * TABLES, 0, 100 * TABLES]),
+            ([3, 0, 1, 100], [3 * TABLES, 0, TABLES, 100 * TABLES]),
             "nothing was seen"
         );
         look();
-        assert_eq!(visited(), ([3, 0, 0], [3 * TABLES, 0, 0]));
+        assert_eq!(visited(), ([3, 0, 1, 0], [3 * TABLES, 0, TABLES, 0]));
         // They are made meanwhile, and only handles fill the places of others that were dropped.
         table.remove(Strength::Weak, 0);
         attach(&table, young);
         attach(&table, old);
         for _ in 0..2 {
             let (strong, others) = visited();
-            assert!(strong[1] > 0 && strong[2] > 0 && strong[2] < 5, "{strong:?}");
+            assert!(strong[1] > 0 && strong[3] > 0 && strong[3] < 5, "{strong:?}");
             assert!(
-                others[1] >= TABLES && others[2] >= TABLES && others[2] < 2 * TABLES,
+                others[1] >= TABLES && others[3] >= TABLES && others[3] < 2 * TABLES,
                 "{others:?}"
             );
-            assert_eq!((strong[0], others[0]), (3, 3 * TABLES));
+            assert_eq!((strong[0], strong[2]), (3, 1));
+            assert_eq!((others[0], others[2]), (3 * TABLES, TABLES));
             collect();
         }
         // The dead leave, and what is behind them is still known.
@@ -243,14 +247,18 @@ mod tests {
         roots.of_doubtful().finalise_last(lives);
         assert_eq!(died.get(), 3 * (TABLES - 1));
         let (_, others) = visited();
-        assert_eq!(others[0], 3, "weak handles");
+        assert_eq!((others[0], others[2]), (3, TABLES), "weak handles, and what lives");
         assert!(
-            others[1] >= TABLES && others[2] >= TABLES && others[2] < 2 * TABLES,
+            others[1] >= TABLES && others[3] >= TABLES && others[3] < 2 * TABLES,
             "{others:?}"
         );
         roots.end_trace_in_slices();
         collect();
         // The handle of the young closure is listed, too.
-        assert_eq!(visited().1, [3, TABLES + 1, 101 * TABLES - 1], "the look is over");
+        assert_eq!(
+            visited().1,
+            [3, TABLES + 1, TABLES, 101 * TABLES - 1],
+            "the look is over"
+        );
     }
 }

@@ -77,7 +77,7 @@ impl SlicedTrace {
         while !stop.is_asked() {
             let before = marker.closures();
             marker.extend_budget(BETWEEN_LOOKS);
-            marker.handed_over(&self.notes);
+            marker.flushed(&self.notes);
             let progress = marker.trace_some();
             if progress == Progress::More || marker.closures() > before {
                 has_asked = false;
@@ -86,7 +86,10 @@ impl SlicedTrace {
             } else if has_asked {
                 break;
             } else {
-                self.notes.ask(|| stop.is_asked());
+                let chunks = self.notes.ask(|| stop.is_asked());
+                (0..chunks)
+                    .take_while(|_| !stop.is_asked())
+                    .for_each(|_| marker.flushed(&self.notes));
                 has_asked = true;
             }
         }

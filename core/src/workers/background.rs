@@ -52,15 +52,15 @@ pub struct Stretch {
 #[derive(Debug)]
 pub struct Stop {
     is_asked: AtomicBool,
-    /// How often the answer is still no, in a pause that works as the thread does.
-    answers: Option<AtomicU64>,
+    /// Questions until it is, in a pause that works as the thread does.
+    countdown: Option<AtomicU64>,
 }
 
 impl Stop {
-    fn new(answers: Option<u64>) -> Self {
+    fn new(countdown: Option<u64>) -> Self {
         Stop {
             is_asked: AtomicBool::new(false),
-            answers: answers.map(AtomicU64::new),
+            countdown: countdown.map(AtomicU64::new),
         }
     }
 
@@ -72,11 +72,11 @@ impl Stop {
     /// Whether to stop. Cheap, but not for every closure: a pause waits for the answer.
     pub fn is_asked(&self) -> bool {
         // Relaxed: the lock orders everything else.
-        let is_over = |answers: &AtomicU64| {
-            let left = answers.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        let is_over = |countdown: &AtomicU64| {
+            let left = countdown.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
             left.is_err()
         };
-        self.is_asked.load(Relaxed) || self.answers.as_ref().is_some_and(is_over)
+        self.is_asked.load(Relaxed) || self.countdown.as_ref().is_some_and(is_over)
     }
 }
 

@@ -179,7 +179,6 @@ impl<M: MutatorKind> World<M> {
         self.no_longer_inside(&participant);
         let capability = mutator.into_capability();
         capability.common.has_thread.set(false);
-        capability.view().overwritten().hand_over();
         capability.common.events.record(|| CapabilityEventKind::Leave);
         // A program with many short sessions may otherwise never collect.
         if capability.common.events.are_many() {

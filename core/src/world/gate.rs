@@ -68,6 +68,10 @@ impl<M: MutatorKind> World<M> {
         now: ThreadState,
     ) {
         participant.set_state(now);
+        // SAFETY: null for a thread that only looks; otherwise this thread's, or lent to it.
+        if let Some(capability) = unsafe { participant.capability.as_ref() } {
+            capability.view().overwritten().flush();
+        }
         state.running -= 1;
         if state.running == 0 {
             let clock = state.recorder.clock();

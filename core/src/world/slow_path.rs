@@ -170,7 +170,6 @@ impl<M: MutatorKind> World<M> {
     pub(crate) fn enter_blocking(&self, session: Session<'_, M::Alloc>) {
         let mut state = self.state.lock();
         session.report_allocated();
-        session.capability.view().overwritten().hand_over();
         let events = &session.capability.common.events;
         events.record(|| CapabilityEventKind::Stop(StopReason::Blocks));
         self.no_longer_runs(&mut state, session.participant, ThreadState::Blocking);

@@ -65,6 +65,7 @@ impl Grey {
 pub(super) struct Left {
     /// Taken from queues: a few for each marker.
     pub spans: Vec<Span>,
+    /// For which the first one's stack had no room.
     pub stacks: Vec<SpanStack>,
 }
 

@@ -161,8 +161,8 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
                 match queue {
                     Some(_) if self.must_stop() => return Drained::BudgetUsed,
                     Some(queue) if queue.should_share() => self.share::<PARALLEL>(queue),
-                    None if self.has_used_budget() => return Drained::BudgetUsed,
                     None if self.is_worth_sharing() => return Drained::WorthSharing,
+                    None if self.has_used_budget() => return Drained::BudgetUsed,
                     _ => {}
                 }
             }

@@ -237,9 +237,13 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
             if !mutant!("shared/dropped-by-others") {
                 first.dropped.join(marker.dropped);
             }
-            self.left
-                .stacks
-                .extend(Some(marker.stack).filter(|stack| stack.len() > 0));
+            while let Some(span) = marker.stack.pop() {
+                if let Err(span) = first.stack.push(span) {
+                    self.left.spans.push(span);
+                    self.left.stacks.push(marker.stack);
+                    break;
+                }
+            }
         }
         // A rescan may find as much again.
         first.share_at = first.words + SHARE_AFTER;
@@ -322,7 +326,7 @@ impl<'m, M: Marks> Marker<'m, M> {
     }
 
     /// The same for some of the notes that mutators handed over, while they run.
-    pub(crate) fn handed_over(&mut self, queue: &NoteQueue) {
+    pub(crate) fn flushed(&mut self, queue: &NoteQueue) {
         queue.take_some(|closure| self.noted(closure));
     }
 

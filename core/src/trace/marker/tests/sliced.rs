@@ -53,8 +53,8 @@ impl<'g> Sliced<'g> {
         let overwritten = self.mutator.view().overwritten();
         if is_concurrent {
             overwritten.queue().set_open(true);
-            overwritten.hand_over();
-            marker.handed_over(overwritten.queue());
+            overwritten.flush();
+            marker.flushed(overwritten.queue());
             overwritten.queue().set_open(false);
         } else {
             marker.overwritten(Capabilities::new(&[self.mutator.view()]));
