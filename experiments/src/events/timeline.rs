@@ -60,9 +60,9 @@ pub(super) fn timeline(arguments: &Arguments) -> ExitCode {
     if let Some(damage) = &damage {
         tell!("gclab: {damage}; {}", salvaged("are on the page"));
     }
-    let mut lines: Vec<_> = summary.sentences().iter().map(|line| wrapped(line)).collect();
-    // As long as its path.
+    let mut lines = summary.sentences();
     lines.push(format!("{}: {}", path_name(&output), line(&timeline, &summary)));
+    let lines: Vec<String> = lines.iter().map(|line| wrapped(line)).collect();
     print(&format!("{}\n", lines.join("\n")))
 }
 
