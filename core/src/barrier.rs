@@ -7,19 +7,18 @@ use crate::closure::{ClosureRef, Slot};
 use std::marker::PhantomData;
 
 /// A barrier: the code that runs when the mutator overwrites a pointer, loads one or opens a weak
-/// handle. `A` is the allocator of its capability: a barrier that works with every allocator implements this for all of them,
-/// one that keeps its own state in its allocator for that one.
+/// handle. `A` is the allocator of its capability: a barrier that works with every allocator
+/// implements this for all of them, one that keeps its own state in its allocator for that one.
 pub trait Barrier<A>: 'static {
     /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or
     /// a closure). Inlined into every store; only a barrier that calls `old` loads it.
     fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
 
     /// The mutator has loaded `closure` (or null) from `slot`, and gets what this returns: a collector
-    /// that moves closures while mutators run returns their new places, and may update the slot if it
-    /// still holds `closure` (after a swap it does not). What
-    /// collections update themselves (frames and handles) is not shown here. Inlined into every load
-    /// of a pointer; by default it costs nothing. An exchange compares what the slot holds: if it
-    /// fails, what it found is shown here.
+    /// that moves closures while mutators run returns their new places. It may update the slot if that
+    /// still holds `closure`, which it does not after a swap. Not called for what collections update
+    /// themselves (frames and handles). Inlined into every load of a pointer; by default it costs
+    /// nothing. An exchange compares what the slot holds, and passes on what it found if it fails.
     #[inline(always)]
     fn read(capability: Capability<'_, A>, slot: Slot, closure: ClosureRef) -> ClosureRef {
         let _ = (capability, slot);

@@ -21,8 +21,6 @@ pub struct Overwritten {
     /// A snapshot is being marked.
     marking: Cell<bool>,
     queue: Arc<NoteQueue>,
-    /// It is one of the queue's holders.
-    holds: Cell<bool>,
     /// The last request of the queue that was answered.
     answered: Cell<u64>,
 }
@@ -62,16 +60,15 @@ impl Overwritten {
             closures: remembered.another(),
             marking: Cell::new(false),
             queue,
-            holds: Cell::new(false),
             answered: Cell::new(0),
         }
     }
 
     pub(crate) fn push(&self, closure: ClosureRef) {
-        self.closures.push(Slot(closure.0));
-        if !self.holds.replace(true) {
+        if self.closures.is_empty() {
             self.queue.holders.fetch_add(1, Relaxed);
         }
+        self.closures.push(Slot(closure.0));
         if self.closures.is_full() || self.is_asked() {
             self.flush();
         }
@@ -80,7 +77,7 @@ impl Overwritten {
     /// The mutator is at a safepoint: it answers the marker.
     #[inline]
     pub(crate) fn answer(&self) {
-        if self.holds.get() && self.is_asked() {
+        if self.is_asked() {
             self.flush();
         }
     }
@@ -88,19 +85,13 @@ impl Overwritten {
     /// Hands all notes to a marker, if one runs. The mutator may not reach a safepoint for a long time.
     pub(crate) fn flush(&self) {
         self.answered.set(self.queue.asked.load(Relaxed));
-        if self.holds.get() && self.queue.put(&self.closures) {
-            self.holds_none();
+        if !self.closures.is_empty() && self.queue.put(&self.closures) {
+            self.queue.holders.fetch_sub(1, Relaxed);
         }
     }
 
     fn is_asked(&self) -> bool {
         self.answered.get() != self.queue.asked.load(Relaxed)
-    }
-
-    fn holds_none(&self) {
-        if self.holds.replace(false) {
-            self.queue.holders.fetch_sub(1, Relaxed);
-        }
     }
 
     /// Where its notes are handed over.
@@ -125,8 +116,7 @@ impl Overwritten {
 
     /// The addresses of the closures, for the checker.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = Addr> + '_ {
-        let mut flushed = Vec::new();
-        flushed.extend(self.queue.notes.lock().chunks.iter().flatten().copied());
+        let flushed: Vec<_> = self.queue.notes.lock().chunks.iter().flatten().copied().collect();
         self.closures.slots().chain(flushed).map(|slot| slot.addr())
     }
 
@@ -137,8 +127,10 @@ impl Overwritten {
             let flushed = std::mem::take(&mut self.queue.notes.lock().chunks);
             flushed.iter().flatten().for_each(|slot| visit(ClosureRef(slot.0)));
         }
+        if !self.closures.is_empty() {
+            self.queue.holders.fetch_sub(1, Relaxed);
+        }
         self.closures.take(|slot| visit(ClosureRef(slot.0)));
-        self.holds_none();
     }
 }
 
@@ -160,7 +152,7 @@ impl NoteQueue {
     }
 
     /// Calls `visit` for a chunk of the notes that were handed over, and forgets them.
-    pub(crate) fn take_some(&self, mut visit: impl FnMut(ClosureRef)) {
+    pub(crate) fn take_chunk(&self, mut visit: impl FnMut(ClosureRef)) {
         let some = self.notes.lock().chunks.pop();
         if let Some(some) = some.filter(|_| !mutant!("concurrent/flushed-lost")) {
             some.iter().flatten().for_each(|slot| visit(ClosureRef(slot.0)));
@@ -200,7 +192,7 @@ mod tests {
     fn notes(mutator: &Overwritten) -> [Vec<usize>; 2] {
         let mut lists = [Vec::new(), Vec::new()];
         while !mutator.queue.is_empty() {
-            mutator.queue.take_some(|closure| lists[0].push(closure.addr().0 / 8));
+            mutator.queue.take_chunk(|closure| lists[0].push(closure.addr().0 / 8));
         }
         mutator.take(|closure| lists[1].push(closure.addr().0 / 8));
         assert!(mutator.is_empty());
@@ -239,7 +231,7 @@ mod tests {
         assert_eq!(chunks(), MOST);
         // The others are bits by now, which stay when there is room again.
         let mut taken = 0;
-        mutator.queue.take_some(|_| taken += 1);
+        mutator.queue.take_chunk(|_| taken += 1);
         push(1_000_000..1_010_000);
         assert_eq!(chunks(), MOST - 1);
         let [flushed, kept] = notes(&mutator);

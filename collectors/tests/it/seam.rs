@@ -163,8 +163,8 @@ impl<const CRAMPED: bool> Collect for Generations<CRAMPED> {
             let (stores, opened, loads) = (alloc.stores.take(), alloc.opened.take(), alloc.loads.take());
             if !CRAMPED {
                 expect(self.collections, &stores, opened);
-                // Of the variable, of a field, and of what exchanges found; words that are no pointers
-                // do not count.
+                // Of the variable, of a field, and of what exchanges found; words that are not
+                // pointers do not count.
                 assert_eq!(loads, if self.collections == 1 { [4, 1] } else { [0, 0] });
             }
             capability.barrier_word().set(self.collections);

@@ -14,7 +14,7 @@ pub(crate) enum Visited {
     /// Entries whose closures may be young: a collection of generation 0 neither frees nor moves
     /// the others.
     Young,
-    /// Entries that the end of a cycle must visit: see [`Look`](super::look::Look).
+    /// Entries that the end of a cycle must visit: see [`Look`].
     Doubtful,
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Visited {
 pub(super) struct Aged<T> {
     entries: Vec<T>,
     settled: usize,
-    /// At the settled entries, which stay in their places until the cycle ends.
+    /// Of the settled entries, which keep their places until the cycle ends.
     look: Option<Look>,
 }
 
@@ -94,7 +94,7 @@ impl<T> Aged<T> {
     }
 
     /// Looks at some settled entries, if a look has begun. Returns whether it has seen all of them.
-    pub(super) fn go_on_looking(&mut self, mut is_settled: impl FnMut(&T) -> bool) -> bool {
+    pub(super) fn look_further(&mut self, mut is_settled: impl FnMut(&T) -> bool) -> bool {
         let (entries, count) = (&self.entries, self.settled);
         let look = self.look.as_mut();
         look.is_none_or(|look| look.step(count, |index| is_settled(&entries[index])))

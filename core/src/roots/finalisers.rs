@@ -336,11 +336,11 @@ impl FinaliserTable {
     }
 
     /// Looks at some finalisers. Returns whether it has seen all of them.
-    pub(super) fn go_on_looking(&self, is_settled: impl Fn(u64) -> bool) -> bool {
+    pub(super) fn look_further(&self, is_settled: impl Fn(u64) -> bool) -> bool {
         let mut entries = self.lock();
         let Entries { first, last, .. } = &mut *entries;
         let mut tables = [first, last].into_iter();
-        tables.all(|table| table.go_on_looking(|entry| is_settled(entry.closure)))
+        tables.all(|table| table.look_further(|entry| is_settled(entry.closure)))
     }
 }
 

@@ -56,7 +56,7 @@ struct Slots {
     /// The slots whose closures may be young, each once, and whether a slot is in this list.
     young: Vec<usize>,
     is_listed: Vec<bool>,
-    /// At all slots, while a snapshot is marked.
+    /// Of all slots, while a snapshot is marked.
     look: Option<Look>,
     /// Dropped while a collection owned the slots.
     dropped: Vec<usize>,
@@ -135,7 +135,7 @@ impl Slots {
     }
 
     /// Looks at some slots, if a look has begun. Returns whether it has seen all of them.
-    fn go_on_looking(&mut self, is_settled: impl Fn(u64) -> bool) -> bool {
+    fn look_further(&mut self, is_settled: impl Fn(u64) -> bool) -> bool {
         let words = &self.words;
         let look = self.look.as_mut();
         look.is_none_or(|look| look.step(words.len(), |index| is_settled(words[index])))
@@ -246,12 +246,12 @@ impl HandleTable {
 
     /// Looks at some entries of the tables: `is_settled` tells whether a closure is marked, and stays
     /// where it is. Returns whether all have been seen.
-    pub(crate) fn go_on_looking(&self, is_settled: impl Fn(u64) -> bool + Copy) -> bool {
-        self.lock().strong.go_on_looking(is_settled)
-            && self.lock().weak.go_on_looking(is_settled)
-            && self.finalisers.go_on_looking(is_settled)
-            && self.foreign.go_on_looking(is_settled)
-            && self.sampled.go_on_looking(is_settled)
+    pub(crate) fn look_further(&self, is_settled: impl Fn(u64) -> bool + Copy) -> bool {
+        self.lock().strong.look_further(is_settled)
+            && self.lock().weak.look_further(is_settled)
+            && self.finalisers.look_further(is_settled)
+            && self.foreign.look_further(is_settled)
+            && self.sampled.look_further(is_settled)
     }
 
     /// The finalisers of the heap.

@@ -84,9 +84,9 @@ impl Watch {
     }
 
     /// Looks at some of them. Returns whether it has seen all.
-    pub(super) fn go_on_looking(&self, is_settled: impl Fn(u64) -> bool) -> bool {
+    pub(super) fn look_further(&self, is_settled: impl Fn(u64) -> bool) -> bool {
         let mut closures = self.closures.lock();
-        closures.watched.go_on_looking(|watched| is_settled(watched.closure))
+        closures.watched.look_further(|watched| is_settled(watched.closure))
     }
 
     /// Calls `is_new` with the address, the number and the bytes of each closure that is new. It

@@ -205,7 +205,7 @@ mod tests {
             roots.of_doubtful().for_each_weak(|slot| count(&mut others, slot));
             (strong, others)
         };
-        let look = || while !table.go_on_looking(|closure| ![unmarked, moving].contains(&closure)) {};
+        let look = || while !table.look_further(|closure| ![unmarked, moving].contains(&closure)) {};
         for _ in 0..100 {
             attach(&table, old);
         }

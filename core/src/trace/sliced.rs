@@ -82,7 +82,7 @@ impl SlicedTrace {
             if progress == Progress::More || marker.closures() > before {
                 has_asked = false;
             } else if !has_looked {
-                has_looked = self.handles.go_on_looking(|closure| marker.is_settled(closure));
+                has_looked = self.handles.look_further(|closure| marker.is_settled(closure));
             } else if has_asked {
                 break;
             } else {

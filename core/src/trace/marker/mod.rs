@@ -327,7 +327,7 @@ impl<'m, M: Marks> Marker<'m, M> {
 
     /// The same for some of the notes that mutators handed over, while they run.
     pub(crate) fn flushed(&mut self, queue: &NoteQueue) {
-        queue.take_some(|closure| self.noted(closure));
+        queue.take_chunk(|closure| self.noted(closure));
     }
 
     fn noted(&mut self, closure: ClosureRef) {
