@@ -6,29 +6,32 @@
 //! meanwhile get marks in both ([`BothMarks`](crate::space::BothMarks)). When everything in the
 //! snapshot is marked, the second table becomes the first.
 //!
-//! A cycle also empties some sparse blocks. They are chosen when it begins, by the sticky marks: the
-//! emptiest of those that it looks at, if much of the memory of the blocks holds nothing. Meanwhile
+//! A cycle also empties some sparse blocks, if much of the memory of the blocks holds nothing. They are
+//! chosen when it begins, by the sticky marks: those with the fewest in their first part. Meanwhile
 //! their state is that of mixed blocks, and nobody gets their holes; the slots that lead into them
 //! are recorded ([`Incoming`](crate::space::Incoming)). When everything is marked, their closures move
-//! to free blocks. Costs: bits of the blocks that are looked at, and the headers of the closures in
-//! those that are chosen, and in some of those that are not.
+//! to free blocks. Costs: a quarter of the bits of the blocks that are looked at, and all bits and the
+//! headers of the closures in those that are chosen, and in some of those that are not.
 
 use super::evacuation::{EIGHTHS, IDLE_PART};
 use super::holes::Hole;
 use super::{LineSpace, YOUNG};
-use crate::block::{BLOCK, BlockState};
+use crate::block::{BLOCK, BlockRun, BlockState};
 use crate::heap::Heap;
 use crate::space::{ChosenBlock, MarkBits};
 use crate::words::{Addr, Bytes};
 
-/// Marked bytes of all blocks that are chosen: this much, or half of the allocation area. About half
-/// of them live when the cycle ends, and take a millisecond. A block counts as a sixteenth of the
-/// largest ones at least, so that there are not too many.
+/// Marked bytes of all blocks that are chosen: this much, or half of the allocation area, and up to
+/// [`MOST_TIMES`] as much if more of the blocks holds nothing. About half of them live when the cycle
+/// ends, and take a millisecond. A block counts as a thirty-second of the largest ones at least, so that
+/// there are not too many.
 const MOST_MARKED: Bytes = Bytes::mib(1);
-const LEAST_COUNTED: Bytes = Bytes::kib(2);
+const MOST_TIMES: f64 = 2.0;
+const LEAST_COUNTED: Bytes = Bytes::kib(1);
 
-/// Blocks that are looked at for a cycle. The next cycle goes on behind them.
-const MOST_LOOKED_AT: usize = 2048;
+/// Blocks that are looked at for a cycle, and how much of each. The next cycle goes on behind them.
+const MOST_LOOKED_AT: usize = 8192;
+const SAMPLE: Bytes = Bytes::kib(8);
 
 /// The usual size of a closure, which bounds the headers that are read.
 const USUAL: Bytes = Bytes(32);
@@ -70,12 +73,15 @@ impl LineSpace {
         self.looked_at = first + MOST_LOOKED_AT;
         let around = self.kept[first..].iter().chain(&self.kept[..first]);
         let around = around.take(MOST_LOOKED_AT);
-        let mut sparse: Vec<_> = around.map(|&run| (marks.count(run.start(), run.end()), run)).collect();
+        let sample = |run: &BlockRun| marks.count(run.start(), run.end().min(run.start() + SAMPLE));
+        let mut sparse: Vec<_> = around.map(|&run| (sample(&run), run)).collect();
         sparse.sort_unstable_by_key(|&(closures, run)| (closures, run.start()));
-        let mut bytes_left = MOST_MARKED.max(Bytes(area.0 / 2));
+        let times = (idle as f64 / live.0.max(1) as f64).clamp(1.0, MOST_TIMES);
+        let mut bytes_left = Bytes((MOST_MARKED.0.max(area.0 / 2) as f64 * times) as usize);
         let mut closures_left = bytes_left.0 / USUAL.0;
         let mut chosen = Vec::new();
-        for (closures, run) in sparse {
+        for (_, run) in sparse {
+            let closures = marks.count(run.start(), run.end());
             if closures > closures_left || bytes_left == Bytes::ZERO {
                 break;
             }
@@ -132,10 +138,10 @@ mod tests {
     /// a word.)
     #[test]
     fn a_cycle_looks_at_some_blocks_and_chooses_the_emptiest() {
-        const BLOCKS: usize = MOST_LOOKED_AT + 1000;
+        const BLOCKS: usize = MOST_LOOKED_AT + 2000;
         const MOST_CHOSEN: usize = MOST_MARKED.0 / LEAST_COUNTED.0;
         let config = Config {
-            reserve: Bytes::mib(256),
+            reserve: Bytes::mib(512),
             ..Config::default()
         };
         let mut heap = Heap::new(&config).expect("a small heap");
@@ -155,7 +161,7 @@ mod tests {
         for closures in [2, 1] {
             space.set_in_snapshot(&mut heap, true);
             let all = space.unsearched.len();
-            let chosen = space.choose_for_cycle(&mut heap, &marks, Bytes::ZERO, Bytes::ZERO);
+            let chosen = space.choose_for_cycle(&mut heap, &marks, Bytes(space.held / 2), Bytes::ZERO);
             assert_eq!(chosen.len(), MOST_CHOSEN);
             assert!(chosen.iter().all(|block| block.full == Words(closures).to_bytes()));
             // Nobody gets their holes.
@@ -164,6 +170,10 @@ mod tests {
             assert!(!chosen.iter().any(|block| is_hole(block.run)));
         }
         assert_eq!(space.young_from, 0);
+        // If more of the blocks holds nothing, a cycle empties more.
+        space.set_in_snapshot(&mut heap, true);
+        let chosen = space.choose_for_cycle(&mut heap, &marks, Bytes(space.held / 5 * 2), Bytes::ZERO);
+        assert_eq!(chosen.len(), MOST_CHOSEN / 2 * 3);
     }
 
     #[test]
