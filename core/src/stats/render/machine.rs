@@ -4,10 +4,10 @@
 //! Where GHC changed a key, the older one is listed too: `mutator_cpu_seconds`, as in GHC's guide,
 //! beside `mut_cpu_seconds`, as GHC 9.0.2 prints it. The times of censuses (`rp_` for retainer
 //! profiles, `hc_` for others) are listed if there were any, as in GHC's profiled runtime; the
-//! share of time in collections (`gc_cpu_percent`) as in GHC's single-threaded runtime. The
-//! counters of spins and yields are left out (there are no such locks here). Sparks and compact
-//! regions do not exist here; their figures are zero. `sparks_dud ` ends in a blank because GHC's
-//! does.
+//! share of time in collections (`gc_cpu_percent`) as in GHC's single-threaded runtime; cycles of
+//! concurrent marking (`nonmoving_`) for any collector that has them. The counters of spins and yields
+//! are left out (there are no such locks here). Sparks and compact regions do not exist here; their
+//! figures are zero. `sparks_dud ` ends in a blank because GHC's does.
 //!
 //! gclab's own keys come last: the slices (`slices`, `sliced_cycles`, `max_slice_seconds`), if
 //! there were any; the figures by name; the time of the checker (`check_`) and of other looks at
@@ -112,8 +112,28 @@ fn pairs(stats: &Statistics) -> Vec<(String, String)> {
             six(seconds(generation.avg_pause_ns())),
         );
     }
+    put_cycles(stats, &mut pairs);
     put_own(stats, &mut pairs);
     pairs
+}
+
+/// Adds the keys of GHC's nonmoving collector, if cycles were marked concurrently.
+fn put_cycles(stats: &Statistics, pairs: &mut Vec<(String, String)>) {
+    let (cycles, concurrent) = (&stats.concurrent_cycles, stats.concurrent);
+    if cycles.count == 0 {
+        return;
+    }
+    for (key, ns) in [
+        ("sync_wall", cycles.sync_ns),
+        ("sync_max_pause", cycles.max_sync_ns),
+        ("sync_avg_pause", cycles.sync_ns / cycles.count),
+        ("concurrent_cpu", concurrent.cpu_ns),
+        ("concurrent_wall", concurrent.elapsed_ns),
+        ("concurrent_max_pause", cycles.max_elapsed_ns),
+        ("concurrent_avg_pause", concurrent.elapsed_ns / cycles.count),
+    ] {
+        pairs.push((format!("nonmoving_{key}_seconds"), six(seconds(ns))));
+    }
 }
 
 /// Adds the keys that GHC does not have.

@@ -85,6 +85,19 @@ fn concurrent_cycles_have_ghcs_lines() {
     });
     let before_share = |text: &str| text.split("%GC").next().map(str::to_owned);
     assert_eq!(before_share(&rest), before_share(&without));
+    let list = machine_readable(&stats);
+    let keys = list.lines().filter_map(|line| line.strip_prefix(" ,(\"nonmoving_"));
+    let keys: Vec<_> = keys.collect();
+    let expected = [
+        r#"sync_wall_seconds", "0.001400")"#,
+        r#"sync_max_pause_seconds", "0.001390")"#,
+        r#"sync_avg_pause_seconds", "0.000700")"#,
+        r#"concurrent_cpu_seconds", "0.000300")"#,
+        r#"concurrent_wall_seconds", "0.000150")"#,
+        r#"concurrent_max_pause_seconds", "0.000100")"#,
+        r#"concurrent_avg_pause_seconds", "0.000075")"#,
+    ];
+    assert_eq!(keys, expected);
 }
 
 #[test]
