@@ -1,8 +1,8 @@
 //! The snapshot that an incremental or concurrent collector marks. The closures reachable when
 //! marking began are still there when it ends, whatever the program did meanwhile. If a cycle ends
 //! in the pause that ends its marking, nothing is left of the others: what the collector marked is
-//! the snapshot, exactly, and closures that are newer. The pause that ends a cycle may move some of
-//! it: no more than it says.
+//! the snapshot, exactly, and closures that are newer. The pause that ends a cycle may move what lies in
+//! blocks that were chosen when it began, no more than it says.
 
 use super::fault::{self, Check, Fault};
 use crate::addr_set::AddrSet;
@@ -14,7 +14,8 @@ use gclab_core::world::Stopped;
 /// The closures of a snapshot being marked.
 #[derive(Debug)]
 pub(super) struct Snapshot {
-    closures: Vec<(Addr, Words)>,
+    /// Each with its size, if it may move.
+    closures: Vec<(Addr, Option<Words>)>,
     /// The old closures that were not reachable.
     dead: Vec<Addr>,
 }
@@ -61,7 +62,8 @@ impl Snapshot {
     fn of(stopped: &Stopped<'_>, starts: &AddrSet, traversal: &mut Traversal) -> Snapshot {
         let mut closures = Vec::new();
         traversal.each(stopped.root_closures(), |closure| {
-            closures.push((closure.addr(), closure.words()));
+            let may_move = stopped.state(closure.addr()).is_mixed();
+            closures.push((closure.addr(), may_move.then(|| closure.words())));
             Visit::Descend(())
         });
         let possible = [stopped.weak_closures(), stopped.finalisable_closures()].concat();
@@ -79,12 +81,10 @@ impl Snapshot {
             moved = work.copied;
         }
         let mut gone = self.closures.iter().filter(|(at, _)| !starts.contains(*at));
-        let lost = gone.find(|(_, words)| match moved.0.checked_sub(words.to_bytes().0) {
-            Some(rest) => {
-                moved = Bytes(rest);
-                false
-            }
-            None => true,
+        let lost = gone.find(|(_, size)| {
+            let left = size.and_then(|words| moved.0.checked_sub(words.to_bytes().0));
+            moved = Bytes(left.unwrap_or_default());
+            left.is_none()
         });
         lost.map(|&(at, _)| at)
     }
