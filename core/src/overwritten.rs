@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// there are many, each is kept once.
 ///
 /// While a marker runs concurrently, the mutator hands its notes over whenever they fill a chunk, and
-/// when the marker asks for them.
+/// when the marker asks for them (R16).
 #[derive(Debug)]
 pub struct Overwritten {
     /// A set of addresses of the heap, like the set of slots.
@@ -177,6 +177,47 @@ impl NoteQueue {
             }
         }
         self.notes.lock().chunks.len()
+    }
+}
+
+/// A model for loom (`.ci/loom`).
+#[cfg(all(test, gclab_loom))]
+mod models {
+    use super::*;
+    use crate::workers::models::model;
+    use loom::thread;
+
+    /// Wherever the marker is when it ends: a pause takes what it has not taken, and nothing twice.
+    #[test]
+    fn each_note_comes_to_the_marker_or_to_the_pause() {
+        model(Some(3), || {
+            let queue = Arc::new(NoteQueue::default());
+            let take = |queue: &NoteQueue, found: &mut Vec<usize>| {
+                let chunks = queue.ask(|| false);
+                (0..chunks).for_each(|_| queue.take_chunk(|closure| found.push(closure.addr().0)));
+            };
+            let marker = {
+                let queue = Arc::clone(&queue);
+                thread::spawn(move || {
+                    let mut found = Vec::new();
+                    queue.set_open(true);
+                    take(&queue, &mut found);
+                    queue.set_open(false);
+                    found
+                })
+            };
+            let mutator = Overwritten::beside(&RememberedSet::default(), queue);
+            for address in [8, 16] {
+                mutator.push(ClosureRef(address as *mut u64));
+                mutator.answer();
+            }
+            let mut found = marker.join().unwrap();
+            mutator.take(|closure| found.push(closure.addr().0));
+            found.sort_unstable();
+            assert_eq!(found, [8, 16]);
+            assert!(mutator.is_empty());
+            assert_eq!(mutator.queue.holders.load(Relaxed), 0);
+        });
     }
 }
 

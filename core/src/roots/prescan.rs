@@ -1,4 +1,4 @@
-//! A look at a table while a snapshot is marked, so that the pause that ends the marking has to visit
+//! A look at a table while a snapshot is marked (R17), so that the pause that ends the marking has to visit
 //! only some of its entries.
 //!
 //! An entry is *settled* if its closure is marked, or too new for the snapshot, and stays where it is.

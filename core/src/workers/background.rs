@@ -2,7 +2,7 @@
 //!
 //! It works only while mutators may run. Whoever stops the world parks it first, so a pause has the
 //! heap and the collector's tables to itself, and what the thread wrote happens before. Between two
-//! pauses it reads closures while mutators write them (races R13 to R15 of
+//! pauses it reads closures while mutators write them (races R13 to R17 of
 //! `docs/parallel-collection.md`).
 
 use super::threads::GcThreads;
