@@ -217,6 +217,7 @@ impl Parking {
             elapsed_ns: clock.elapsed_ns(),
         };
         let mut helpers = Helpers::default();
+        helpers.gc_threads.kind = "concurrent ";
         let mut state = self.state.lock();
         while !state.shutdown {
             let Some(work) = state.work.take() else {

@@ -41,6 +41,8 @@ pub(super) trait Job: Send + Sync {
 pub struct GcThreads {
     parking: Arc<Parking>,
     threads: Vec<JoinHandle<()>>,
+    /// What precedes the number in their names.
+    pub(super) kind: &'static str,
     /// The clock for the spans of work, if they are noted.
     clock: Option<Clock>,
     /// The parallel phases since they were last taken.
@@ -116,7 +118,7 @@ impl GcThreads {
         while self.threads.len() < count {
             let (parking, number) = (Arc::clone(&self.parking), self.threads.len() + 1);
             let seen = parking.request.lock().number;
-            let thread = Builder::new().name(format!("gc {number}"));
+            let thread = Builder::new().name(format!("gc {}{number}", self.kind));
             // SAFETY: a world numbers its GC threads, each differently; a job belongs to one world.
             let number = unsafe { WorkerNumber::new(number) };
             match thread.spawn(move || parking.serve(number, seen)) {
