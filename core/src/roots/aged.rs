@@ -4,7 +4,7 @@
 //! Invariant: the closures of the first `settled` entries are old. An entry whose closure is young
 //! keeps later entries from being settled, for as many collections as a closure takes to grow old.
 
-use super::look::Look;
+use super::prescan::Prescan;
 
 /// The entries of tables that a collection visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) enum Visited {
     /// Entries whose closures may be young: a collection of generation 0 neither frees nor moves
     /// the others.
     Young,
-    /// Entries that the end of a cycle must visit: see [`Look`].
+    /// Entries that the end of a cycle must visit: see [`Prescan`].
     Doubtful,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Aged<T> {
     entries: Vec<T>,
     settled: usize,
     /// Of the settled entries, which keep their places until the cycle ends.
-    look: Option<Look>,
+    prescan: Option<Prescan>,
 }
 
 impl<T> Default for Aged<T> {
@@ -32,7 +32,7 @@ impl<T> Default for Aged<T> {
         Aged {
             entries: Vec::new(),
             settled: 0,
-            look: None,
+            prescan: None,
         }
     }
 }
@@ -44,10 +44,10 @@ impl<T> Aged<T> {
 
     /// The first entries that are visited, and from where on all are.
     fn visited(&self, visited: Visited) -> (&[usize], usize) {
-        match (visited, &self.look) {
+        match (visited, &self.prescan) {
             (Visited::All, _) | (Visited::Doubtful, None) => (&[], 0),
             (Visited::Young, _) => (&[], self.settled),
-            (Visited::Doubtful, Some(look)) => (look.doubtful(), look.rest()),
+            (Visited::Doubtful, Some(prescan)) => (prescan.doubtful(), prescan.rest()),
         }
     }
 
@@ -79,25 +79,25 @@ impl<T> Aged<T> {
         });
         let dead = dead.collect();
         self.settled = settled;
-        match &mut self.look {
+        match &mut self.prescan {
             // Indices have changed.
-            look if visited == Visited::All => *look = None,
-            Some(look) => look.removed(&some),
+            prescan if visited == Visited::All => *prescan = None,
+            Some(prescan) => prescan.removed(&some),
             None => {}
         }
         dead
     }
 
-    /// A look begins, or is over.
-    pub(super) fn set_look(&mut self, yes: bool) {
-        self.look = yes.then(Look::default);
+    /// A prescan begins, or is over.
+    pub(super) fn set_prescan(&mut self, yes: bool) {
+        self.prescan = yes.then(Prescan::default);
     }
 
-    /// Looks at some settled entries, if a look has begun. Returns whether it has seen all of them.
-    pub(super) fn look_further(&mut self, mut is_settled: impl FnMut(&T) -> bool) -> bool {
+    /// Looks at some settled entries, if a prescan has begun. Returns whether it has seen all of them.
+    pub(super) fn prescan(&mut self, mut is_settled: impl FnMut(&T) -> bool) -> bool {
         let (entries, count) = (&self.entries, self.settled);
-        let look = self.look.as_mut();
-        look.is_none_or(|look| look.step(count, |index| is_settled(&entries[index])))
+        let prescan = self.prescan.as_mut();
+        prescan.is_none_or(|prescan| prescan.step(count, |index| is_settled(&entries[index])))
     }
 
     /// A collection is over: settles the entries whose closures are old.

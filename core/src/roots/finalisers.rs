@@ -328,19 +328,19 @@ impl FinaliserTable {
         }
     }
 
-    /// A look at the finalisers begins, or is over.
-    pub(super) fn set_look(&self, yes: bool) {
+    /// A prescan of the finalisers begins, or is over.
+    pub(super) fn set_prescan(&self, yes: bool) {
         let mut entries = self.lock();
-        entries.first.set_look(yes);
-        entries.last.set_look(yes);
+        entries.first.set_prescan(yes);
+        entries.last.set_prescan(yes);
     }
 
     /// Looks at some finalisers. Returns whether it has seen all of them.
-    pub(super) fn look_further(&self, is_settled: impl Fn(u64) -> bool) -> bool {
+    pub(super) fn prescan(&self, is_settled: impl Fn(u64) -> bool) -> bool {
         let mut entries = self.lock();
         let Entries { first, last, .. } = &mut *entries;
         let mut tables = [first, last].into_iter();
-        tables.all(|table| table.look_further(|entry| is_settled(entry.closure)))
+        tables.all(|table| table.prescan(|entry| is_settled(entry.closure)))
     }
 }
 

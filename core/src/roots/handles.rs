@@ -12,7 +12,7 @@
 
 use super::aged::Visited;
 use super::finalisers::FinaliserTable;
-use super::look::Look;
+use super::prescan::Prescan;
 use super::watch::Watch;
 use crate::block::{FIRST_OLD_STEP, StateView};
 use crate::closure::{Slot, SlotRange};
@@ -43,8 +43,8 @@ struct HandleSlots {
     weak: Slots,
     /// Whether a collection owns the slots.
     collecting: bool,
-    /// The look is over when this collection is.
-    ends_look: bool,
+    /// The prescan is over when this collection is.
+    ends_prescan: bool,
 }
 
 /// The slots of one strength.
@@ -57,7 +57,7 @@ struct Slots {
     young: Vec<usize>,
     is_listed: Vec<bool>,
     /// Of all slots, while a snapshot is marked.
-    look: Option<Look>,
+    prescan: Option<Prescan>,
     /// Dropped while a collection owned the slots.
     dropped: Vec<usize>,
     /// Those with names.
@@ -91,14 +91,14 @@ impl Slots {
             words,
             young,
             is_listed,
-            look,
+            prescan,
             ..
         } = self;
         young.retain(|&index| {
             let word = words[index];
             is_listed[index] = word != 0 && !is_old(word);
-            if let Some(look) = look.as_mut().filter(|_| word != 0 && !is_listed[index]) {
-                look.inserted(index);
+            if let Some(prescan) = prescan.as_mut().filter(|_| word != 0 && !is_listed[index]) {
+                prescan.inserted(index);
             }
             is_listed[index]
         });
@@ -113,14 +113,16 @@ impl Slots {
 
     /// The same for those that come before [`Slots::rest`].
     fn for_each_listed(&mut self, visited: Visited, mut visit: impl FnMut(Slot)) {
-        let Slots { words, young, look, .. } = self;
+        let Slots {
+            words, young, prescan, ..
+        } = self;
         let mut visit = |&index: &usize| visit(Slot(&mut words[index]));
         match visited {
             Visited::All => {}
             Visited::Young => young.iter().for_each(visit),
             Visited::Doubtful => {
                 young.iter().for_each(&mut visit);
-                look.iter().flat_map(Look::doubtful).for_each(visit);
+                prescan.iter().flat_map(Prescan::doubtful).for_each(visit);
             }
         }
     }
@@ -130,15 +132,15 @@ impl Slots {
         match visited {
             Visited::All => 0,
             Visited::Young => self.words.len(),
-            Visited::Doubtful => self.look.as_ref().map_or(0, Look::rest),
+            Visited::Doubtful => self.prescan.as_ref().map_or(0, Prescan::rest),
         }
     }
 
-    /// Looks at some slots, if a look has begun. Returns whether it has seen all of them.
-    fn look_further(&mut self, is_settled: impl Fn(u64) -> bool) -> bool {
+    /// Looks at some slots, if a prescan has begun. Returns whether it has seen all of them.
+    fn prescan(&mut self, is_settled: impl Fn(u64) -> bool) -> bool {
         let words = &self.words;
-        let look = self.look.as_mut();
-        look.is_none_or(|look| look.step(words.len(), |index| is_settled(words[index])))
+        let prescan = self.prescan.as_mut();
+        prescan.is_none_or(|prescan| prescan.step(words.len(), |index| is_settled(words[index])))
     }
 
     fn remove(&mut self, index: usize, collecting: bool) {
@@ -218,40 +220,40 @@ impl HandleTable {
         let is_old = |word: u64| is_old(word) || mutant!("handles/settled-too-early");
         slots.strong.settle(is_old);
         slots.weak.settle(is_old);
-        let ends_look = std::mem::take(&mut slots.ends_look);
+        let ends_prescan = std::mem::take(&mut slots.ends_prescan);
         drop(slots);
-        if ends_look {
-            self.set_look(false);
+        if ends_prescan {
+            self.set_prescan(false);
         }
         self.finalisers.settle(is_old);
         self.foreign.settle(is_old);
         self.sampled.settle(is_old);
     }
 
-    /// A look at all tables begins, or is over.
-    pub(super) fn set_look(&self, yes: bool) {
+    /// A prescan of all tables begins, or is over.
+    pub(super) fn set_prescan(&self, yes: bool) {
         let mut slots = self.lock();
-        slots.strong.look = yes.then(Look::default);
-        slots.weak.look = yes.then(Look::default);
+        slots.strong.prescan = yes.then(Prescan::default);
+        slots.weak.prescan = yes.then(Prescan::default);
         drop(slots);
-        self.finalisers.set_look(yes);
-        self.foreign.set_look(yes);
-        self.sampled.set_look(yes);
+        self.finalisers.set_prescan(yes);
+        self.foreign.set_prescan(yes);
+        self.sampled.set_prescan(yes);
     }
 
-    /// The look is over when the current collection is.
-    pub(super) fn end_look(&self) {
-        self.lock().ends_look = true;
+    /// The prescan is over when the current collection is.
+    pub(super) fn end_prescan(&self) {
+        self.lock().ends_prescan = true;
     }
 
     /// Looks at some entries of the tables: `is_settled` tells whether a closure is marked, and stays
     /// where it is. Returns whether all have been seen.
-    pub(crate) fn look_further(&self, is_settled: impl Fn(u64) -> bool + Copy) -> bool {
-        self.lock().strong.look_further(is_settled)
-            && self.lock().weak.look_further(is_settled)
-            && self.finalisers.look_further(is_settled)
-            && self.foreign.look_further(is_settled)
-            && self.sampled.look_further(is_settled)
+    pub(crate) fn prescan(&self, is_settled: impl Fn(u64) -> bool + Copy) -> bool {
+        self.lock().strong.prescan(is_settled)
+            && self.lock().weak.prescan(is_settled)
+            && self.finalisers.prescan(is_settled)
+            && self.foreign.prescan(is_settled)
+            && self.sampled.prescan(is_settled)
     }
 
     /// The finalisers of the heap.

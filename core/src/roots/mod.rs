@@ -9,7 +9,7 @@ mod aged;
 pub(crate) mod finalisers;
 pub(crate) mod frames;
 pub(crate) mod handles;
-mod look;
+mod prescan;
 pub(crate) mod watch;
 
 pub(crate) use aged::Visited;
@@ -185,22 +185,22 @@ impl<'a> Roots<'a> {
         any.then_some(Finalised(table))
     }
 
-    /// A sliced trace starts: it finds the alarms that are not ready, and may look at the tables
+    /// A sliced trace starts: it finds the alarms that are not ready, and may prescan the tables
     /// concurrently.
     pub(crate) fn begin_trace_in_slices(&self) {
         self.handles.finalisers().begin_trace();
-        self.handles.set_look(true);
+        self.handles.set_prescan(true);
     }
 
     /// A sliced trace is given up.
     pub(crate) fn abandon_trace_in_slices(&self) {
         self.handles.finalisers().abandon_trace();
-        self.handles.set_look(false);
+        self.handles.set_prescan(false);
     }
 
     /// A sliced trace is over. This pause may still visit what is doubtful.
     pub(crate) fn end_trace_in_slices(&self) {
-        self.handles.end_look();
+        self.handles.end_prescan();
     }
 
     /// After [`Roots::finalise_first`] of a trace in slices: makes the alarms ready, among the

@@ -78,15 +78,15 @@ impl Watch {
         closures.watched.for_each(visited, slot);
     }
 
-    /// A look at the closures begins, or is over.
-    pub(super) fn set_look(&self, yes: bool) {
-        self.closures.lock().watched.set_look(yes);
+    /// A prescan of the closures begins, or is over.
+    pub(super) fn set_prescan(&self, yes: bool) {
+        self.closures.lock().watched.set_prescan(yes);
     }
 
     /// Looks at some of them. Returns whether it has seen all.
-    pub(super) fn look_further(&self, is_settled: impl Fn(u64) -> bool) -> bool {
+    pub(super) fn prescan(&self, is_settled: impl Fn(u64) -> bool) -> bool {
         let mut closures = self.closures.lock();
-        closures.watched.look_further(|watched| is_settled(watched.closure))
+        closures.watched.prescan(|watched| is_settled(watched.closure))
     }
 
     /// Calls `is_new` with the address, the number and the bytes of each closure that is new. It

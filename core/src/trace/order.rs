@@ -205,7 +205,7 @@ mod tests {
             roots.of_doubtful().for_each_weak(|slot| count(&mut others, slot));
             (strong, others)
         };
-        let look = || while !table.look_further(|closure| ![unmarked, moving].contains(&closure)) {};
+        let prescan = || while !table.prescan(|closure| ![unmarked, moving].contains(&closure)) {};
         for _ in 0..100 {
             attach(&table, old);
         }
@@ -218,7 +218,7 @@ mod tests {
             ([3, 0, 1, 100], [3 * TABLES, 0, TABLES, 100 * TABLES]),
             "nothing was seen"
         );
-        look();
+        prescan();
         assert_eq!(visited(), ([3, 0, 1, 0], [3 * TABLES, 0, TABLES, 0]));
         // They are made meanwhile, and only handles fill the places of others that were dropped.
         table.remove(Strength::Weak, 0);
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(
             visited().1,
             [3, TABLES + 1, TABLES, 101 * TABLES - 1],
-            "the look is over"
+            "the prescan is over"
         );
     }
 }

@@ -30,7 +30,7 @@ pub struct SlicedTrace {
     notes: Arc<NoteQueue>,
     /// Handles, weak handles and finalisers, and whether it has looked at them concurrently.
     handles: Arc<HandleTable>,
-    has_looked: bool,
+    has_prescanned: bool,
     /// Finalisers that get their closures have been found.
     finalised: bool,
 }
@@ -55,7 +55,7 @@ impl SlicedTrace {
             grey: Box::new(grey),
             notes: Arc::clone(first.overwritten().queue()),
             handles: Arc::clone(pause.roots.handles()),
-            has_looked: false,
+            has_prescanned: false,
             finalised: false,
         };
         (trace, marked)
@@ -73,7 +73,7 @@ impl SlicedTrace {
         let mut marker = Marker::resume(*self.grey, marks);
         marker.share_until(helpers.workers(), stop);
         self.notes.set_open(true);
-        let (mut has_looked, mut has_asked) = (self.has_looked, false);
+        let (mut has_prescanned, mut has_asked) = (self.has_prescanned, false);
         while !stop.is_asked() {
             let before = marker.closures();
             marker.extend_budget(BETWEEN_LOOKS);
@@ -81,8 +81,8 @@ impl SlicedTrace {
             let progress = marker.trace_some();
             if progress == Progress::More || marker.closures() > before {
                 has_asked = false;
-            } else if !has_looked {
-                has_looked = self.handles.look_further(|closure| marker.is_settled(closure));
+            } else if !has_prescanned {
+                has_prescanned = self.handles.prescan(|closure| marker.is_settled(closure));
             } else if has_asked {
                 break;
             } else {
@@ -97,7 +97,7 @@ impl SlicedTrace {
         let (marked, grey) = marker.interrupt();
         let trace = SlicedTrace {
             grey: Box::new(grey),
-            has_looked,
+            has_prescanned,
             ..self
         };
         (trace, marked)
@@ -130,7 +130,7 @@ impl SlicedTrace {
 
     /// Whether nothing is left to trace, except from finalisers and what mutators overwrote.
     pub fn is_dry(&self) -> bool {
-        self.grey.is_empty() && self.has_looked
+        self.grey.is_empty() && self.has_prescanned
     }
 
     /// Gives the trace up: turns the barriers off, and forgets what they noted.
