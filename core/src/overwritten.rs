@@ -48,10 +48,19 @@ struct Notes {
 const MOST: usize = 16;
 
 /// How often, and how long, a marker yields until mutators answer. One that neither allocates nor stores
-/// keeps its notes for the next pause.
-const TRIES: u32 = if cfg!(any(gclab_loom, gclab_shuttle)) { 2 } else { 500 };
+/// keeps its notes for the next pause. In models no clock decides, and loom lets who yields wait for all
+/// others.
+const TRIES: u32 = match (cfg!(gclab_loom), cfg!(gclab_shuttle)) {
+    (true, _) => 0,
+    (_, true) => 2,
+    _ => 500,
+};
 
-const LONGEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = if cfg!(any(gclab_loom, gclab_shuttle)) {
+    Duration::MAX
+} else {
+    Duration::from_millis(1)
+};
 
 impl Overwritten {
     /// None yet, in the heap of a remembered set.
