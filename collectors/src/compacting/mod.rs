@@ -55,10 +55,10 @@ unsafe impl Collector for Compacting {
         if asked.compaction() == Compact::Never {
             asked.compact = Compact::Always;
         }
-        Ok(Compacting {
-            spaces: Generational::compactable(heap, &asked)?,
-            map: LiveMap::new(heap)?,
-        })
+        // The nursery is planned beside the tables.
+        let map = LiveMap::new(heap)?;
+        let spaces = Generational::compactable(heap, &asked)?;
+        Ok(Compacting { spaces, map })
     }
 }
 
@@ -96,6 +96,7 @@ impl Collect for Compacting {
             self.spaces.choose_strategy();
         }
         self.spaces.set_limits(pause, &mut outcome);
+        self.spaces.compact_if_exhausted(pause, &mut outcome);
         Ok(self.spaces.as_asked(outcome))
     }
 

@@ -249,6 +249,13 @@ impl Generational<true> {
         self.sizing.choose_strategy(Live::of(&self.steps));
     }
 
+    /// Has the next major collection compact if the outcome is that there is no room to copy.
+    pub(crate) fn compact_if_exhausted(&mut self, pause: &mut Pause<'_, Bump>, outcome: &mut Outcome) {
+        let live = Live::of(&self.steps);
+        self.sizing
+            .compact_if_exhausted(pause.heap, outcome, &mut self.nursery, live);
+    }
+
     /// `outcome` in terms of the requested generations, and of the next major collection.
     pub(crate) fn as_asked(&self, mut outcome: Outcome) -> Outcome {
         outcome.work.generation = outcome.work.generation.min(self.generations - 1);

@@ -3,7 +3,7 @@
 //! fragmented blocks have been moved together.
 
 use crate::basics::config;
-use gclab_collectors::{Copying, GenImmix, Immix, Nonmoving, StickyImmix};
+use gclab_collectors::{Compacting, Copying, GenImmix, Immix, Nonmoving, StickyImmix};
 use gclab_core::closure::Closure;
 use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
@@ -105,6 +105,20 @@ fn room_for_a_promotion_is_kept() {
 #[test]
 fn room_for_copies_is_kept() {
     room_is_kept::<Copying>();
+}
+
+/// A copy may not fit where its size alone says so: it needs blocks side by side. And the tables of a
+/// compaction take room that the first allocation area does not.
+#[test]
+fn what_cannot_be_copied_is_compacted() {
+    for kib in (2048..2304).step_by(4) {
+        let limited = Config {
+            max_heap: Some(Bytes::kib(kib)),
+            ..config::<Compacting>(1 << 20)
+        };
+        let world = World::new::<Compacting>(&limited).expect("a small heap");
+        assert_eq!(world.enter(|m| replace(m, 12_000, 60_000, 1)), Ok(()), "{kib} KiB");
+    }
 }
 
 /// A minor collection may leave garbage, and holes too small for the next closure.

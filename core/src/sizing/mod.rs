@@ -121,11 +121,24 @@ impl Sizing {
         self.granted = nursery.size();
         self.note(pause, outcome);
         self.limit.share_among(nursery.sharers());
+        self.plan(pause.heap, outcome, nursery, live);
+    }
+
+    /// After [`Sizing::after`] found no room to continue: if the next major collection was to copy, has
+    /// it compact instead, for which there may be.
+    pub fn compact_if_exhausted(&mut self, heap: &mut Heap, outcome: &mut Outcome, nursery: &mut Nursery, live: Live) {
+        if outcome.exhausted.is_some() && self.strategy == MajorStrategy::Copying {
+            self.strategy = MajorStrategy::Compacting;
+            self.plan(heap, outcome, nursery, live);
+        }
+    }
+
+    fn plan(&mut self, heap: &mut Heap, outcome: &mut Outcome, nursery: &mut Nursery, live: Live) {
         if outcome.work.is_major() {
             self.old_limit = self.old_limit_of(live, self.strategy);
         }
         let area = self.area_after(live, self.old_limit);
-        outcome.exhausted = self.resize(nursery, pause.heap, live, area, self.strategy).err();
+        outcome.exhausted = self.resize(nursery, heap, live, area, self.strategy).err();
     }
 
     /// The allocation area of an empty heap without a nursery, in which closures stay in place.
