@@ -67,7 +67,7 @@ unsafe impl Generations for LineGenerations {
         capability: Capability<'_, Bump>,
         words: Words,
     ) -> Result<Refill, OutOfMemory> {
-        self.spaces.refill(heap, capability, words)
+        self.spaces.refill_or_collect_young(heap, capability, words)
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {

@@ -99,7 +99,7 @@ impl<const NURSERY: bool> Collect for GenerationalImmix<NURSERY> {
         capability: Capability<'_, Bump>,
         words: Words,
     ) -> Result<Refill, OutOfMemory> {
-        self.spaces.refill(heap, capability, words)
+        self.spaces.refill_or_collect_young(heap, capability, words)
     }
 
     fn allocate_large(&mut self, heap: &mut Heap, request: LargeRequest) -> Result<Option<Addr>, OutOfMemory> {

@@ -25,6 +25,9 @@ pub(super) enum Marking {
 /// Minimum room for survivors, in bytes.
 const LEAST_EXPECTED: Bytes = Bytes::kib(256);
 
+/// After so many collections of everything in a row, closures may die young that did not before.
+const TRIED_AFTER: usize = 8;
+
 /// Blocks that a pause frees at most, of those that a cycle emptied: some tenths of a millisecond.
 const MOST_FREED: usize = 256;
 
@@ -43,6 +46,8 @@ pub(super) struct Spaces {
     young: Young,
     /// The last collection was a full one because memory was short.
     was_short: bool,
+    /// The collections of everything since the last one of young closures.
+    full_in_a_row: usize,
 }
 
 /// Young closures of the last minor collections, each weighted three quarters of the next, so that
@@ -53,6 +58,8 @@ struct Young {
     taken: usize,
     /// Of these, bytes that survived.
     survived: usize,
+    /// Most of them died in the last one.
+    mostly_died: bool,
 }
 
 impl Young {
@@ -60,6 +67,7 @@ impl Young {
     fn note(&mut self, taken: Bytes, survived: Bytes) {
         self.taken = self.taken / 4 * 3 + taken.0;
         self.survived = self.survived / 4 * 3 + survived.0;
+        self.mostly_died = survived.0 * 2 < taken.0;
     }
 
     /// Room to keep for the next collection's survivors, if mutators took `taken` bytes before it:
@@ -87,6 +95,7 @@ impl Spaces {
             live: Bytes::ZERO,
             young: Young::default(),
             was_short: false,
+            full_in_a_row: 0,
         })
     }
 
@@ -129,6 +138,26 @@ impl Spaces {
         }
     }
 
+    /// The same. If mutators find no memory after a good part of the area, since the reserve was the
+    /// rest of it, the young closures are collected before all others, provided that most of them
+    /// die. Whether they do may change, so now and then that is tried anyway.
+    pub(super) fn refill_or_collect_young(
+        &mut self,
+        heap: &mut Heap,
+        capability: Capability<'_, Bump>,
+        words: Words,
+    ) -> Result<Refill, OutOfMemory> {
+        let refilled = self.refill(heap, capability, words);
+        let taken = self.lines.taken() + self.large.taken();
+        if refilled.is_err()
+            && taken.0 >= self.area.0 / 4
+            && (self.young.mostly_died || self.full_in_a_row >= TRIED_AFTER)
+        {
+            return Ok(Refill::Collect);
+        }
+        refilled
+    }
+
     /// As [`gclab_core::collector::Collect::allocate_large`].
     pub(super) fn allocate_large(
         &mut self,
@@ -167,6 +196,11 @@ impl Spaces {
         let is_short =
             pause.cause == Cause::Shortage || pause.cause.forces_compaction() || self.lines.is_cramped(pause.heap);
         self.was_short = is_short && marking == Marking::Everything;
+        self.full_in_a_row = if marking == Marking::Young {
+            0
+        } else {
+            self.full_in_a_row + 1
+        };
         match marking {
             Marking::Young => {
                 self.lines.leave(marks, pause.capabilities);
@@ -291,7 +325,8 @@ impl Spaces {
         self.lines.sweep_in_steps(heap, marks, live);
         self.large.sweep(heap, marks);
         self.free_emptied(heap);
-        self.lines.keep_reserve(heap, self.area);
+        // The next area is not that of before the cycle.
+        self.lines.keep_reserve(heap, self.area.max(self.held()));
         former
     }
 

@@ -3,8 +3,8 @@
 //! fragmented blocks have been moved together.
 
 use crate::basics::config;
-use gclab_collectors::{Compacting, Copying, GenImmix, Immix, Nonmoving, StickyImmix};
-use gclab_core::closure::Closure;
+use gclab_collectors::{Compacting, Concurrent, Copying, GenImmix, Immix, Nonmoving, StickyImmix};
+use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::Config;
 use gclab_core::mutator::{ByteArray, Mutator, MutatorKind, Request};
@@ -196,6 +196,52 @@ fn collections_near_the_limit<C: Collector>() -> usize {
     });
     done.expect("half of the limit lives");
     world.finish().collections.len()
+}
+
+#[derive(Closure)]
+#[allow(dead_code)]
+struct Item {
+    value: u64,
+    next: Option<Ptr<Item>>,
+}
+
+/// The number of major collections of a program with a long list, which then drops what it allocates.
+fn major_collections_beside_a_list<C: Collector>() -> usize {
+    let limited = Config {
+        max_heap: Some(Bytes::kib(21_900)),
+        slice_limit: Some(Words(1 << 15)),
+        ..config::<C>(1 << 20)
+    };
+    let world = World::new::<C>(&limited).expect("a small heap");
+    let done = world.enter(|m| {
+        m.frame(|m, [list]| {
+            let list = list.put_option::<Item>(m, None);
+            for number in 0..800_000 {
+                let (m, item) = m.alloc_with(|m| Item::new(number, list.get(m)));
+                list.set(m, Some(item));
+            }
+            for number in 0..2_000_000 {
+                m.alloc(|_| Cell::new(number));
+            }
+        });
+    });
+    done.expect("nine tenths of the limit live");
+    let collections = world.finish().collections;
+    collections
+        .iter()
+        .filter(|collection| collection.work.is_major())
+        .count()
+}
+
+/// Mutators that had all memory but the reserve used to wait for a collection of everything.
+#[test]
+fn minor_collections_go_on_beside_the_reserve() {
+    let counts = [
+        major_collections_beside_a_list::<StickyImmix>(),
+        major_collections_beside_a_list::<GenImmix>(),
+        major_collections_beside_a_list::<Concurrent>(),
+    ];
+    assert!(counts.iter().all(|&count| count < 12), "{counts:?}");
 }
 
 /// The reserve used to be given up when memory ran short. Then no block could be emptied, and each
