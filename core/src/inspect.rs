@@ -55,7 +55,9 @@ pub enum RootOrigin {
     Frame(FramePlace),
     /// A handle, or a named heap root.
     Handle,
-    /// A weak handle, which does not keep its closure alive.
+    /// The value of an ephemeron. Its key lives, unless no collection has found it dead.
+    Ephemeron,
+    /// A weak handle, or a part of an ephemeron: it does not keep its closure alive.
     Weak,
 }
 
@@ -221,14 +223,21 @@ impl<'a> Stopped<'a> {
         self.roots
             .handles()
             .for_each_weak(Visited::All, |slot| each(RootOrigin::Weak, slot));
+        self.roots
+            .for_each_ephemeron(|_, value| each(RootOrigin::Ephemeron, value.slot()));
         roots.into_iter().for_each(|(origin, addr)| visit(origin, addr));
     }
 
     /// The closures that roots keep alive, one for each root: frames first.
     pub fn root_closures(&self) -> Vec<ClosureView<'a>> {
+        self.closures_of(|origin| origin != RootOrigin::Weak)
+    }
+
+    /// The closures of the roots for whose origin `is_wanted` is true, one for each.
+    pub fn closures_of(&self, is_wanted: impl Fn(RootOrigin) -> bool) -> Vec<ClosureView<'a>> {
         let mut all = Vec::new();
         self.for_each_root(|origin, address| {
-            if origin != RootOrigin::Weak {
+            if is_wanted(origin) {
                 all.push(ClosureView::at(address));
             }
         });
@@ -238,11 +247,14 @@ impl<'a> Stopped<'a> {
     /// The closures that weak handles lead to: a program may get them back until a collection finds
     /// them dead.
     pub fn weak_closures(&self) -> Vec<ClosureView<'a>> {
+        self.closures_of(|origin| origin == RootOrigin::Weak)
+    }
+
+    /// The keys and values of ephemerons that are not empty.
+    pub fn ephemerons(&self) -> Vec<(ClosureView<'a>, ClosureView<'a>)> {
         let mut all = Vec::new();
-        self.for_each_root(|origin, address| {
-            if origin == RootOrigin::Weak {
-                all.push(ClosureView::at(address));
-            }
+        self.roots.for_each_ephemeron(|key, value| {
+            all.push((ClosureView::at(key.closure()), ClosureView::at(value.closure())))
         });
         all
     }

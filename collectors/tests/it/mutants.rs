@@ -15,7 +15,7 @@ use gclab_core::config::{Config, Parameter};
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutator::Request;
 use gclab_core::space::{Nursery, Steps};
-use gclab_core::trace::{self, Evacuator, RememberedTracing, Tracing};
+use gclab_core::trace::{self, AwaitedKeys, Evacuator, RememberedTracing, Tracing};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -178,6 +178,10 @@ impl<S: Fault> Tracing for Faulty<'_, '_, S> {
         if S::SCAVENGES {
             self.evacuator.trace();
         }
+    }
+
+    fn trace_from(&mut self, keys: &AwaitedKeys<RootSlot<'_>>) {
+        self.evacuator.trace_from(keys);
     }
 
     fn lives(&mut self, slot: RootSlot<'_>) -> bool {

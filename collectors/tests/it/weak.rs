@@ -1,13 +1,13 @@
 //! Many weak handles: each follows its closure or is empty, whatever the number of GC threads.
 //! (Random programs also have many weak handles.) Test builds share them from a few hundred
-//! handles.
+//! handles. Ephemerons, and sets of weak handles.
 
 use crate::basics::config;
 use gclab_collectors::{Compacting, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, CollectorVisitor};
 use gclab_core::config::{Compact, Config, FromGeneration};
-use gclab_core::mutator::{MutArray, Mutator, MutatorKind, Request, Root, WeakHandle};
+use gclab_core::mutator::{Any, Ephemeron, MutArray, Mutator, MutatorKind, Request, Root, WeakHandle, WeakSet};
 use gclab_core::stats::{Collection, Sharing};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
@@ -106,6 +106,86 @@ impl CollectorVisitor for AnyNumberOfThreads {
 #[test]
 fn each_weak_handle_follows_its_closure_or_is_empty() {
     crate::under_every_collector(AnyNumberOfThreads);
+}
+
+/// Numbers and arrays, large ones, too, of which each but the first is kept by an ephemeron alone: the
+/// one before it is its key. The last is made first.
+fn chain<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, first: &Root<'_, 'h, MutArray<Any>>) -> Vec<Ephemeron<Any, Any>> {
+    let link = |number: usize| {
+        m.frame(|m, [key]| {
+            let key = match number % 4 {
+                0 => key.put(m.alloc(|_| Number::new(number as u64, None)).erase()),
+                1 => key.put(m.alloc_array::<Any>(1000, |_| None).erase()),
+                _ => key.put(m.alloc_array::<Any>(number % 7, |_| None).erase()),
+            };
+            let value = first.get(m).get(m, 0).expect("there is one");
+            let ephemeron = m.ephemeron(key.get(m), value);
+            first.get(m).set(m, 0, Some(key.get(m)));
+            ephemeron
+        })
+    };
+    (0..30).map(link).collect()
+}
+
+under_every_collector! {
+    fn an_ephemeron_is_open_as_long_as_its_key_lives<C>() {
+        for (gc_threads, stress) in [(1, None), (2, None), (2, Some(7))] {
+            let config = Config { gc_threads, stress, ..config::<C>(64 << 10) };
+            let mut world = World::new::<C>(&config).expect("a small heap");
+            world.listen(Box::new(Checker::new(&C::DESCRIPTION).exact()));
+            let session = world.enter(|m| {
+                m.frame(|m, [first]| {
+                    let first = first.put(m.alloc_array::<Any>(1, |_| None));
+                    let (view, last) = m.alloc_with(|_| Number::new(7, None));
+                    first.get(view).set(view, 0, Some(last.erase()));
+                    let chain = chain(m, &first);
+                    for request in [Request::Minor, Request::Full, Request::Minor, Request::Compact] {
+                        m.collect(request);
+                        let mut next = first.get(m).get(m, 0);
+                        for ephemeron in chain.iter().rev() {
+                            let (key, value) = ephemeron.open(m).expect("its key lives");
+                            assert_eq!(Some(key), next);
+                            next = Some(value);
+                        }
+                        let last = next.and_then(|last| last.downcast::<Number>()).expect("a number");
+                        assert_eq!(last.value(m), 7);
+                    }
+                    first.get(m).set(m, 0, None);
+                    m.collect(Request::Full);
+                    assert!(chain.iter().all(|ephemeron| ephemeron.open(m).is_none()));
+                })
+            });
+            session.expect("room enough");
+        }
+    }
+
+    fn a_weak_set_finds_what_lives_and_loses_what_died<C>() {
+        const KEPT: usize = 50;
+        let world = World::new::<C>(&config::<C>(64 << 10)).expect("a small heap");
+        let session = world.enter(|m| {
+            m.frame(|m, [kept]| {
+                let kept = kept.put(m.alloc_array::<Number>(KEPT, |_| None));
+                let mut set = WeakSet::default();
+                for value in 0..10_000 {
+                    let (view, number) = m.alloc_with(|_| Number::new(value as u64, None));
+                    // Of two numbers each, the hash is the same.
+                    set.insert(view, value as u64 / 2, number);
+                    kept.get(view).set(view, value % KEPT, Some(number));
+                    if value % 1000 == 0 {
+                        m.collect(Request::Full);
+                    }
+                }
+                m.collect(Request::Full);
+                assert!(set.len() < 5000, "{} closures, of which {KEPT} live", set.len());
+                for value in 0..10_000 {
+                    let found = set.find(m, value / 2, |number| number.value(m) == value);
+                    let number = kept.get(m).get(m, value as usize % KEPT);
+                    assert_eq!(found, number.filter(|number| number.value(m) == value));
+                }
+            })
+        });
+        session.expect("room enough");
+    }
 }
 
 #[test]

@@ -86,6 +86,11 @@ impl Handle<Any> {
 }
 
 impl<T: Closure> WeakHandle<T> {
+    /// Whether its closure has been found dead.
+    pub fn is_empty(&self) -> bool {
+        self.table.word(Strength::Weak, self.index) == 0
+    }
+
     /// The closure, if it is still there, good until the mutator may collect.
     ///
     /// # Panics
@@ -103,11 +108,11 @@ impl<T: Closure> WeakHandle<T> {
 }
 
 impl<'h, M: MutatorKind> NoGc<'h, M> {
-    fn handles(&self) -> &Arc<HandleTable> {
+    pub(super) fn handles(&self) -> &Arc<HandleTable> {
         self.world().handles()
     }
 
-    fn check_handle(&self, table: &Arc<HandleTable>) {
+    pub(super) fn check_handle(&self, table: &Arc<HandleTable>) {
         assert!(
             Arc::ptr_eq(table, self.handles()),
             "a handle was opened in a heap that it does not belong to"

@@ -8,7 +8,7 @@
 //!   and when they read or write a field. That is a constant, so other mutators pay not a single
 //!   instruction for it.
 //! * *Moved* with the closure, when a copying collection leaves the forwarding address. Its loops
-//!   are compiled twice (`MoveSideWords`), so a heap without a profile pays not a single
+//!   are compiled for each case (`MoveSideWords`), so a heap without a profile pays not a single
 //!   instruction for it. (Walking from-space after copying was slower: that reads the dead
 //!   closures, too.) Before a compaction slides, the live map is walked.
 //! * *Read* by censuses, through [`crate::world::Stopped::side_words`].
@@ -41,7 +41,7 @@ pub use eras::Eras;
 pub(crate) use followers::Followers;
 pub use life::{Followed, LifeEvent};
 pub use move_log::{Moved, Moves};
-pub(crate) use moves::{MoveSideWords, NoSideWords};
+pub(crate) use moves::{MoveSideWords, NoSideWords, SideWordsView};
 pub use side_word::{LAST_ERA, SideWord};
 pub(crate) use side_words::ProofOfStop;
 pub use side_words::SideWords;

@@ -19,6 +19,12 @@ pub(crate) trait MoveSideWords: Copy {
     /// # Safety
     /// Both places lie in the heap.
     unsafe fn moves(self, from: Addr, to: Addr, words: Words);
+
+    /// Notes that a large object at `large` was reached, which does not move.
+    #[inline(always)]
+    fn reaches(self, large: Addr) {
+        let _ = large;
+    }
 }
 
 /// The side words of a heap that has none.

@@ -4,15 +4,10 @@
 //! inside make or open them, so that cannot happen during a collection. A handle dropped while the
 //! world is stopped is set aside until the collection is over: until then the collection owns its
 //! slot.
-//!
-//! A list has the slots whose closures may be young: those taken since the last collection, and
-//! those whose closures were young after it. A collection of generation 0 visits no others
-//! ([`Visited::Young`]), since old closures do not move. So handles of old closures and empty weak
-//! handles cost it nothing.
 
 use super::aged::Visited;
 use super::finalisers::FinaliserTable;
-use super::prescan::Prescan;
+use super::slots::Slots;
 use super::watch::Watch;
 use crate::block::{FIRST_OLD_STEP, StateView};
 use crate::closure::{Slot, SlotRange};
@@ -39,29 +34,16 @@ pub(crate) struct HandleTable {
 
 #[derive(Debug, Default)]
 struct HandleSlots {
-    strong: Slots,
-    weak: Slots,
+    strong: Slots<1>,
+    weak: Slots<1>,
+    /// Keys and values.
+    ephemerons: Slots<2>,
+    /// Those with names, strong and weak.
+    heap_roots: [Vec<HeapRoot>; 2],
     /// Whether a collection owns the slots.
     collecting: bool,
     /// The prescan is over when this collection is.
     ends_prescan: bool,
-}
-
-/// The slots of one strength.
-#[derive(Debug, Default)]
-struct Slots {
-    /// Those of handles, at stable indices.
-    words: Vec<u64>,
-    vacant: Vec<usize>,
-    /// The slots whose closures may be young, each once, and whether a slot is in this list.
-    young: Vec<usize>,
-    is_listed: Vec<bool>,
-    /// Of all slots, while a snapshot is marked.
-    prescan: Option<Prescan>,
-    /// Dropped while a collection owned the slots.
-    dropped: Vec<usize>,
-    /// Those with names.
-    heap_roots: Vec<HeapRoot>,
 }
 
 /// A named root, for profilers.
@@ -71,105 +53,17 @@ pub(crate) struct HeapRoot {
     pub(crate) closure: u64,
 }
 
-impl Slots {
-    fn insert(&mut self, word: u64) -> usize {
-        let index = self.vacant.pop().unwrap_or_else(|| {
-            self.words.push(0);
-            self.is_listed.push(false);
-            self.words.len() - 1
-        });
-        self.words[index] = word;
-        if !std::mem::replace(&mut self.is_listed[index], true) {
-            self.young.push(index);
-        }
-        index
-    }
-
-    /// Removes from the list the slots whose closures are old, and empty ones.
-    fn settle(&mut self, is_old: impl Fn(u64) -> bool) {
-        let Slots {
-            words,
-            young,
-            is_listed,
-            prescan,
-            ..
-        } = self;
-        young.retain(|&index| {
-            let word = words[index];
-            is_listed[index] = word != 0 && !is_old(word);
-            if let Some(prescan) = prescan.as_mut().filter(|_| word != 0 && !is_listed[index]) {
-                prescan.inserted(index);
-            }
-            is_listed[index]
-        });
-    }
-
-    /// Calls `visit` for the slots that are visited, some of them twice.
-    fn for_each(&mut self, visited: Visited, mut visit: impl FnMut(Slot)) {
-        self.for_each_listed(visited, &mut visit);
-        let rest = self.rest(visited);
-        self.words[rest..].iter_mut().for_each(|word| visit(Slot(word)));
-    }
-
-    /// The same for those that come before [`Slots::rest`].
-    fn for_each_listed(&mut self, visited: Visited, mut visit: impl FnMut(Slot)) {
-        let Slots {
-            words, young, prescan, ..
-        } = self;
-        let mut visit = |&index: &usize| visit(Slot(&mut words[index]));
-        match visited {
-            Visited::All => {}
-            Visited::Young => young.iter().for_each(visit),
-            Visited::Doubtful => {
-                young.iter().for_each(&mut visit);
-                prescan.iter().flat_map(Prescan::doubtful).for_each(visit);
-            }
-        }
-    }
-
-    /// From here on all slots are visited.
-    fn rest(&self, visited: Visited) -> usize {
-        match visited {
-            Visited::All => 0,
-            Visited::Young => self.words.len(),
-            Visited::Doubtful => self.prescan.as_ref().map_or(0, Prescan::rest),
-        }
-    }
-
-    /// Looks at some slots, if a prescan has begun. Returns whether it has seen all of them.
-    fn prescan(&mut self, is_settled: impl Fn(u64) -> bool) -> bool {
-        let words = &self.words;
-        let prescan = self.prescan.as_mut();
-        prescan.is_none_or(|prescan| prescan.step(words.len(), |index| is_settled(words[index])))
-    }
-
-    fn remove(&mut self, index: usize, collecting: bool) {
-        if collecting {
-            self.dropped.push(index);
-            return;
-        }
-        self.words[index] = 0;
-        self.vacant.push(index);
-    }
-
-    fn remove_dropped(&mut self) {
-        for index in std::mem::take(&mut self.dropped) {
-            self.remove(index, false);
-        }
-    }
-
-    fn for_each_heap_root(&mut self, mut visit: impl FnMut(Slot)) {
-        let roots = self.heap_roots.iter_mut();
-        roots.for_each(|root| visit(Slot(&mut root.closure)));
-    }
-}
-
 impl HandleSlots {
-    fn of(&mut self, strength: Strength) -> &mut Slots {
+    fn of(&mut self, strength: Strength) -> &mut Slots<1> {
         match strength {
             Strength::Strong => &mut self.strong,
             Strength::Weak => &mut self.weak,
         }
+    }
+
+    fn for_each_heap_root(&mut self, strength: Strength, mut visit: impl FnMut(Slot)) {
+        let roots = self.heap_roots[strength as usize].iter_mut();
+        roots.for_each(|root| visit(Slot(&mut root.closure)));
     }
 }
 
@@ -182,7 +76,7 @@ impl HandleTable {
 
     /// Takes a slot for `word` and returns its index.
     pub(crate) fn insert(&self, strength: Strength, word: u64) -> usize {
-        self.lock().of(strength).insert(word)
+        self.lock().of(strength).insert([word])
     }
 
     /// Frees the slot at `index`, now or when the current collection is over.
@@ -194,12 +88,41 @@ impl HandleTable {
 
     /// The word of the slot at `index`.
     pub(crate) fn word(&self, strength: Strength, index: usize) -> u64 {
-        self.lock().of(strength).words[index]
+        let [word] = self.lock().of(strength).get(index);
+        word
+    }
+
+    /// Takes slots for an ephemeron, and returns their index.
+    pub(crate) fn insert_ephemeron(&self, key: u64, value: u64) -> usize {
+        self.lock().ephemerons.insert([key, value])
+    }
+
+    /// Frees the slots of the ephemeron at `index`, now or when the current collection is over.
+    pub(crate) fn remove_ephemeron(&self, index: usize) {
+        let mut slots = self.lock();
+        let collecting = slots.collecting;
+        slots.ephemerons.remove(index, collecting);
+    }
+
+    /// The key and the value at `index`.
+    pub(crate) fn ephemeron(&self, index: usize) -> [u64; 2] {
+        self.lock().ephemerons.get(index)
+    }
+
+    /// Calls `visit` for the keys and values of ephemerons, some of them twice.
+    pub(crate) fn for_each_ephemeron(&self, visited: Visited, visit: impl FnMut(&mut [u64; 2])) {
+        self.lock().ephemerons.for_each(visited, visit);
+    }
+
+    /// Calls `visit` for the keys and values of some ephemerons, from number `from` on. Returns the number
+    /// of the next one; `None` after the last.
+    pub(crate) fn some_ephemerons(&self, from: usize, visit: impl FnMut([u64; 2])) -> Option<usize> {
+        self.lock().ephemerons.some(from, visit)
     }
 
     /// Names roots, replacing earlier named ones.
     pub(crate) fn set_heap_roots(&self, strength: Strength, roots: Vec<HeapRoot>) {
-        self.lock().of(strength).heap_roots = roots;
+        self.lock().heap_roots[strength as usize] = roots;
     }
 
     /// The world is stopped: from now on the slots do not move, and only the collection writes
@@ -215,11 +138,13 @@ impl HandleTable {
         slots.collecting = false;
         slots.strong.remove_dropped();
         slots.weak.remove_dropped();
+        slots.ephemerons.remove_dropped();
         let Some(states) = states else { return };
         let is_old = |word: u64| states.of(Addr(word as usize)).step() >= FIRST_OLD_STEP;
         let is_old = |word: u64| is_old(word) || mutant!("handles/settled-too-early");
         slots.strong.settle(is_old);
         slots.weak.settle(is_old);
+        slots.ephemerons.settle(is_old);
         let ends_prescan = std::mem::take(&mut slots.ends_prescan);
         drop(slots);
         if ends_prescan {
@@ -233,8 +158,9 @@ impl HandleTable {
     /// A prescan of all tables begins, or is over.
     pub(super) fn set_prescan(&self, yes: bool) {
         let mut slots = self.lock();
-        slots.strong.prescan = yes.then(Prescan::default);
-        slots.weak.prescan = yes.then(Prescan::default);
+        slots.strong.set_prescan(yes);
+        slots.weak.set_prescan(yes);
+        slots.ephemerons.set_prescan(yes);
         drop(slots);
         self.finalisers.set_prescan(yes);
         self.foreign.set_prescan(yes);
@@ -249,8 +175,9 @@ impl HandleTable {
     /// Looks at some entries of the tables: `is_settled` tells whether a closure is marked, and stays
     /// where it is. Returns whether all have been seen.
     pub(crate) fn prescan(&self, is_settled: impl Fn(u64) -> bool + Copy) -> bool {
-        self.lock().strong.prescan(is_settled)
-            && self.lock().weak.prescan(is_settled)
+        self.lock().strong.prescan(|[closure]| is_settled(closure))
+            && self.lock().weak.prescan(|[closure]| is_settled(closure))
+            && (self.lock().ephemerons).prescan(|entry| entry.into_iter().all(is_settled))
             && self.finalisers.prescan(is_settled)
             && self.foreign.prescan(is_settled)
             && self.sampled.prescan(is_settled)
@@ -271,8 +198,11 @@ impl HandleTable {
         &self.sampled
     }
 
-    /// Calls `visit` for the slots of finalisers that are registered and of watched closures.
+    /// Calls `visit` for the slots of ephemerons, of finalisers that are registered and of watched closures.
     pub(crate) fn for_each_observing(&self, visited: Visited, mut visit: impl FnMut(Slot)) {
+        if !mutant!("ephemerons/not-updated") {
+            self.for_each_ephemeron(visited, |entry| entry.iter_mut().for_each(|word| visit(Slot(word))));
+        }
         self.finalisers.for_each_registered(visited, &mut visit);
         if !mutant!("foreign/watched-forgotten") {
             self.foreign.for_each(visited, &mut visit);
@@ -288,30 +218,30 @@ impl HandleTable {
     }
 
     /// Calls `visit` for the slots of handles.
-    pub(crate) fn for_each_handle(&self, strength: Strength, visited: Visited, visit: impl FnMut(Slot)) {
-        self.lock().of(strength).for_each(visited, visit);
+    pub(crate) fn for_each_handle(&self, strength: Strength, visited: Visited, mut visit: impl FnMut(Slot)) {
+        let mut slots = self.lock();
+        slots.of(strength).for_each(visited, |[word]| visit(Slot(word)));
     }
 
     /// Calls `visit` for the slots of handles that are visited, some of them twice. Returns the others
     /// that are: they are contiguous, and do not move until the collection is over.
-    pub(crate) fn visit_handles(&self, strength: Strength, visited: Visited, visit: impl FnMut(Slot)) -> SlotRange {
+    pub(crate) fn visit_handles(&self, strength: Strength, visited: Visited, mut visit: impl FnMut(Slot)) -> SlotRange {
         let mut slots = self.lock();
         debug_assert!(slots.collecting, "only then they stay");
         let slots = slots.of(strength);
-        slots.for_each_listed(visited, visit);
-        let rest = slots.rest(visited);
-        let words = &mut slots.words[rest..];
+        slots.for_each_listed(visited, |[word]| visit(Slot(word)));
+        let words = slots.rest_of(visited).as_flattened_mut();
         SlotRange::new(Slot(words.as_mut_ptr()), words.len())
     }
 
     /// Calls `visit` for the slots of strong heap roots.
     pub(crate) fn for_each_heap_root(&self, visit: impl FnMut(Slot)) {
-        self.lock().strong.for_each_heap_root(visit);
+        self.lock().for_each_heap_root(Strength::Strong, visit);
     }
 
     /// Calls `visit` for the slots of weak heap roots.
     pub(crate) fn for_each_weak_heap_root(&self, visit: impl FnMut(Slot)) {
-        self.lock().weak.for_each_heap_root(visit);
+        self.lock().for_each_heap_root(Strength::Weak, visit);
     }
 
     /// Calls `visit` for each slot that does not keep its closure alive.
@@ -325,43 +255,10 @@ impl HandleTable {
     /// was found dead), and whether they are weak.
     pub(crate) fn named_roots(&self) -> Vec<(String, u64, bool)> {
         let slots = self.lock();
-        let strong = slots.strong.heap_roots.iter().map(|root| (root, false));
-        let weak = slots.weak.heap_roots.iter().map(|root| (root, true));
+        let [strong, weak] = &slots.heap_roots;
+        let strong = strong.iter().map(|root| (root, false));
+        let weak = weak.iter().map(|root| (root, true));
         let named = |(root, weak): (&HeapRoot, bool)| (root.name.clone(), root.closure, weak);
         strong.chain(weak).map(named).collect()
-    }
-}
-
-#[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
-mod tests {
-    use super::*;
-
-    fn visited(slots: &mut Slots, visited: Visited) -> Vec<u64> {
-        let mut words = Vec::new();
-        // SAFETY: a slot of the table.
-        slots.for_each(visited, |slot| words.push(unsafe { slot.load() }.0 as u64));
-        words
-    }
-
-    #[test]
-    fn slots_of_old_closures_and_empty_slots_are_visited_only_with_all_others() {
-        let mut slots = Slots::default();
-        let indices: Vec<_> = [8, 16, 24].map(|word| slots.insert(word)).into();
-        assert_eq!(visited(&mut slots, Visited::Young), [8, 16, 24]);
-        // A collection cleared one.
-        slots.words[indices[0]] = 0;
-        slots.settle(|word| word == 16);
-        assert_eq!(visited(&mut slots, Visited::Young), [24]);
-        assert_eq!(visited(&mut slots, Visited::All), [0, 16, 24]);
-        // A slot that is taken repeatedly is listed once.
-        for index in [indices[1], indices[2]] {
-            for word in [32, 40] {
-                slots.remove(index, false);
-                assert_eq!(slots.insert(word), index);
-            }
-        }
-        assert_eq!(visited(&mut slots, Visited::Young), [40, 40]);
-        slots.settle(|_| true);
-        assert_eq!(visited(&mut slots, Visited::Young), [0; 0]);
     }
 }

@@ -1,7 +1,7 @@
 //! Roots: the slots from which a collection starts.
 //!
 //! A mutator's *frames* are a linked list on its thread's stack ([`frames`]). *Handles* are in a
-//! table of the heap ([`handles`]): strong ones, weak ones, and *heap roots*, which have names.
+//! table of the heap ([`handles`]): strong ones, weak ones, ephemerons, and *heap roots*, which have names.
 //! Other tables list the closures of *finalisers* ([`finalisers`]), and closures whose death must
 //! be noted ([`watch`]). A collection sees them all as [`Roots`].
 
@@ -10,13 +10,14 @@ pub(crate) mod finalisers;
 pub(crate) mod frames;
 pub(crate) mod handles;
 mod prescan;
+mod slots;
 pub(crate) mod watch;
 
 pub(crate) use aged::Visited;
 
 use crate::closure::Slot;
 use crate::sync::Arc;
-use crate::words::{Bytes, Words};
+use crate::words::{Addr, Bytes, Words};
 use finalisers::FinaliserTable;
 use frames::FrameHeader;
 use handles::HandleTable;
@@ -35,6 +36,12 @@ impl RootSlot<'_> {
     /// The plain slot.
     pub(crate) fn slot(self) -> Slot {
         self.0
+    }
+
+    /// The address that it holds.
+    pub(crate) fn closure(self) -> Addr {
+        // SAFETY: a root of a stopped world.
+        unsafe { self.0.load() }.addr()
     }
 }
 
@@ -121,6 +128,27 @@ impl<'a> Roots<'a> {
     pub fn for_each_weak(&self, mut visit: impl FnMut(RootSlot<'a>)) {
         self.handles
             .for_each_weak(self.visited, |slot| visit(RootSlot::new(slot)));
+    }
+
+    /// Calls `visit` with the slots of the key and the value of each ephemeron.
+    pub(crate) fn for_each_ephemeron(&self, mut visit: impl FnMut(RootSlot<'a>, RootSlot<'a>)) {
+        self.handles.for_each_ephemeron(self.visited, |[key, value]| {
+            if *key != 0 {
+                visit(RootSlot::new(Slot(key)), RootSlot::new(Slot(value)));
+            }
+        });
+    }
+
+    /// After all tracing: clears the ephemerons whose keys are dead.
+    pub(crate) fn clear_ephemerons(&self, mut lives: impl FnMut(RootSlot<'a>) -> bool) {
+        let mut lives = |word| lives(RootSlot::new(Slot(word)));
+        self.handles.for_each_ephemeron(self.visited, |entry| {
+            let [key, value] = entry;
+            let both_live = lives(key) && lives(value);
+            if !both_live && !mutant!("ephemerons/dead-kept") {
+                *entry = [0; 2];
+            }
+        });
     }
 
     /// Calls `visit` with the bytes that each closure owns outside the heap

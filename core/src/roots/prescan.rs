@@ -7,7 +7,7 @@
 //! had them; but these may move when the cycle ends, so they are doubtful, too.
 
 /// Entries for one taking of the table's lock. Fewer in test builds.
-const STEP: usize = if cfg!(debug_assertions) { 8 } else { 1 << 6 };
+pub(super) const STEP: usize = if cfg!(debug_assertions) { 8 } else { 1 << 6 };
 
 /// Doubtful entries, beyond which the prescan ends. Fewer in test builds.
 const MOST: usize = if cfg!(debug_assertions) { 64 } else { 1 << 16 };

@@ -22,6 +22,7 @@
 
 use super::copier::{Copier, Owned, Pending, SharedRoots, Workspace, phase_of};
 use super::drained::Drained;
+use super::ephemerons::{AwaitedKeys, AwaitingCopies};
 use super::order::{RememberedTracing, Tracing};
 use super::weak;
 use crate::block::{BlockState, FIRST_OLD_STEP, StateView};
@@ -278,6 +279,21 @@ impl Tracing for Evacuator<'_> {
         let phase = phase_of(&mut self.copier, &mut self.shared_roots, workers);
         (self.others, self.shared.threads, self.shared.parallel_ns) = phase.run(workers);
         self.copier = self.others.remove(0);
+    }
+
+    fn trace_from(&mut self, keys: &AwaitedKeys<RootSlot<'_>>) {
+        let side_words = self.copier.side_words();
+        let awaiting = AwaitingCopies {
+            side_words: side_words.as_ref().map(|side_words| side_words.view()),
+            keys,
+        };
+        // Not shared.
+        self.copier.set_pending(Pending::ALONE);
+        while let Some(value) = keys.next_root() {
+            // SAFETY: a root of a stopped world, which no other thread uses.
+            unsafe { self.copier.evacuate_root::<false>(value.slot(), awaiting) };
+            self.copier.scavenge_steps(awaiting);
+        }
     }
 
     fn lives(&mut self, slot: RootSlot<'_>) -> bool {

@@ -10,6 +10,7 @@ mod compactor;
 #[allow(unreachable_pub, reason = "its items are for the files around them")]
 mod copier;
 mod drained;
+mod ephemerons;
 mod evacuator;
 mod marker;
 #[cfg(all(test, gclab_loom))]
@@ -20,6 +21,7 @@ mod weak;
 
 pub use compactor::{Compacted, Compactor};
 pub use drained::Progress;
+pub use ephemerons::AwaitedKeys;
 pub use evacuator::Evacuator;
 pub use marker::{Amount, Grey, Marked, Marker, relocate};
 pub use order::{RememberedTracing, Tracing, live, live_and_remembered};

@@ -1,12 +1,14 @@
 //! The order of a trace, for every collector: remembered slots, roots, everything reachable from
-//! them, finalisers, weak handles.
+//! them, ephemerons, finalisers, weak handles.
 //!
 //! Remembered slots come first, so that their referents go to the steps of the closures that point
-//! to them. After everything reachable is traced, all live closures are known. A finaliser that
+//! to them. After everything reachable is traced, from the values of ephemerons, too, all live closures are
+//! known. A finaliser that
 //! gets its closure keeps it alive once more, with everything reachable from it. So these
 //! finalisers come next, then weak handles, then the finalisers that run when their closure is
 //! gone.
 
+use super::ephemerons::{self, AwaitedKeys};
 use crate::capability::Capabilities;
 use crate::events::Phase;
 use crate::roots::{RootSlot, Roots};
@@ -22,6 +24,9 @@ pub trait Tracing {
     /// Traces everything that can be reached from there. It may be called once more, after more
     /// roots.
     fn trace(&mut self);
+    /// After tracing: traces everything that can be reached from the values of ephemerons, as long as
+    /// more `keys` are found.
+    fn trace_from(&mut self, keys: &AwaitedKeys<RootSlot<'_>>);
     /// After tracing: whether the slot's closure is live. Updates the slot if so.
     fn lives(&mut self, slot: RootSlot<'_>) -> bool;
     /// After tracing: updates weak slots whose referents are live, and clears the others.
@@ -46,11 +51,13 @@ pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(P
     tracer.roots(roots);
     phase(Phase::RootsTraced);
     tracer.trace();
+    ephemerons::trace_values(tracer, roots);
     phase(Phase::HeapTraced);
     if let Some(finalised) = roots.finalise_first(|slot| tracer.lives(slot)) {
         finalised.for_each(|slot| tracer.root(slot));
         if !mutant!("finalisers/not-traced") {
             tracer.trace();
+            ephemerons::trace_values(tracer, roots);
         }
         phase(Phase::FinalisersTraced);
     }
@@ -58,6 +65,7 @@ pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(P
         roots.finalise_last(|_| false);
     }
     tracer.weak_handles(roots);
+    roots.clear_ephemerons(|slot| tracer.lives(slot));
     roots.finalise_last(|slot| tracer.lives(slot));
     phase(Phase::WeakProcessed);
 }
@@ -112,6 +120,7 @@ mod tests {
             self.strong += 1;
         }
         fn trace(&mut self) {}
+        fn trace_from(&mut self, _: &AwaitedKeys<RootSlot<'_>>) {}
         fn lives(&mut self, slot: RootSlot<'_>) -> bool {
             // SAFETY: no closure is read.
             unsafe { weak::lives(slot.slot(), &self.others) }

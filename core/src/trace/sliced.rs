@@ -7,20 +7,31 @@
 //! garbage meanwhile *float* until the next trace.
 
 use super::drained::Progress;
+use super::ephemerons::{self, AwaitedKeys, Awaiting};
 use super::marker::{Grey, Marked, Marker};
 use super::order::Tracing;
 use crate::barrier::SnapshotBarrier;
+use crate::closure::ClosureRef;
 use crate::collector::Pause;
 use crate::events::Phase;
 use crate::overwritten::NoteQueue;
 use crate::roots::handles::HandleTable;
 use crate::space::Marks;
 use crate::sync::Arc;
-use crate::words::Words;
+use crate::words::{Addr, Words};
 use crate::workers::{Helpers, Stop};
 
 /// Words of work between two looks whether a pause begins: some ten microseconds.
 const BETWEEN_LOOKS: Words = Words(if cfg!(debug_assertions) { 64 } else { 1 << 12 });
+
+/// Values of ephemerons between two such looks.
+const MOST_VALUES: usize = BETWEEN_LOOKS.0 / 16;
+
+/// Marks for every marker of a trace, so that the trace learns of all that is marked.
+fn awaiting<'m, M: Marks>(marks: &'m M, keys: &'m AwaitedKeys<u64>) -> Awaiting<'m, M, u64> {
+    let moves = false;
+    Awaiting { marks, keys, moves }
+}
 
 /// A trace in progress, which a collector keeps from pause to pause.
 #[derive(Debug)]
@@ -28,8 +39,12 @@ pub struct SlicedTrace {
     grey: Box<Grey>,
     /// Where mutators hand over notes while it advances concurrently.
     notes: Arc<NoteQueue>,
-    /// Handles, weak handles and finalisers, and whether it has looked at them concurrently.
     handles: Arc<HandleTable>,
+    /// The first ephemeron that it has not seen concurrently; `None` after the last. The keys were not
+    /// marked when it saw them, and do not move until it is over; nor do the values.
+    next_ephemeron: Option<usize>,
+    keys: Box<AwaitedKeys<u64>>,
+    /// Whether it has looked at all tables concurrently.
     has_prescanned: bool,
     /// Finalisers that get their closures have been found.
     finalised: bool,
@@ -55,6 +70,8 @@ impl SlicedTrace {
             grey: Box::new(grey),
             notes: Arc::clone(first.overwritten().queue()),
             handles: Arc::clone(pause.roots.handles()),
+            next_ephemeron: Some(0),
+            keys: Box::default(),
             has_prescanned: false,
             finalised: false,
         };
@@ -70,17 +87,27 @@ impl SlicedTrace {
         stop: &Stop,
         helpers: &mut Helpers,
     ) -> (SlicedTrace, Marked) {
-        let mut marker = Marker::resume(*self.grey, marks);
+        let awaiting = awaiting(marks, &self.keys);
+        let mut marker = Marker::resume(*self.grey, &awaiting);
         marker.share_until(helpers.workers(), stop);
         self.notes.set_open(true);
-        let (mut has_prescanned, mut has_asked) = (self.has_prescanned, false);
+        let (mut next_ephemeron, mut has_prescanned, mut has_asked) = (self.next_ephemeron, self.has_prescanned, false);
         while !stop.is_asked() {
             let before = marker.closures();
             marker.extend_budget(BETWEEN_LOOKS);
             marker.flushed(&self.notes);
+            let values = std::iter::from_fn(|| self.keys.next_value()).take(MOST_VALUES);
+            let found = values.map(|value| marker.noted(ClosureRef(value as *mut u64))).count();
             let progress = marker.trace_some();
-            if progress == Progress::More || marker.closures() > before {
+            if progress == Progress::More || marker.closures() > before || found > 0 {
                 has_asked = false;
+            } else if let Some(next) = next_ephemeron {
+                next_ephemeron = self.handles.some_ephemerons(next, |[key, value]| {
+                    let is_unmarked = |closure: &Addr| closure.0 != 0 && !marks.is_marked(*closure);
+                    if is_unmarked(&Addr(value as usize)) {
+                        self.keys.add(Some(Addr(key as usize)).filter(is_unmarked), value);
+                    }
+                });
             } else if !has_prescanned {
                 has_prescanned = self.handles.prescan(|closure| marker.is_settled(closure));
             } else if has_asked {
@@ -97,6 +124,7 @@ impl SlicedTrace {
         let (marked, grey) = marker.interrupt();
         let trace = SlicedTrace {
             grey: Box::new(grey),
+            next_ephemeron,
             has_prescanned,
             ..self
         };
@@ -113,7 +141,8 @@ impl SlicedTrace {
     /// Notes what mutators overwrote before anything moves in this pause, for a collector whose
     /// barriers note closures that may move. Returns the trace, and the results.
     pub fn note_overwritten<A, M: Marks>(self, pause: &mut Pause<'_, A>, marks: &M) -> (SlicedTrace, Marked) {
-        let mut marker = Marker::resume(*self.grey, marks);
+        let awaiting = awaiting(marks, &self.keys);
+        let mut marker = Marker::resume(*self.grey, &awaiting);
         marker.set_budget(BETWEEN_LOOKS);
         if !mutant!("concurrent/noted-too-late") {
             marker.overwritten(pause.capabilities);
@@ -157,7 +186,8 @@ impl SlicedTrace {
     ) -> (Option<SlicedTrace>, Marked) {
         let mut finalised = self.finalised;
         let roots = pause.roots.of_doubtful();
-        let mut marker = Marker::resume(*self.grey, marks);
+        let awaiting = awaiting(marks, &self.keys);
+        let mut marker = Marker::resume(*self.grey, &awaiting);
         marker.set_budget(budget);
         let mut progress = marker.trace_some();
         if progress == Progress::Done {
@@ -165,6 +195,9 @@ impl SlicedTrace {
             // mark stack.
             marker.overwritten(pause.capabilities);
             progress = marker.trace_some();
+        }
+        if progress == Progress::Done {
+            ephemerons::trace_values(&mut marker, roots);
         }
         pause.events.phase(Phase::HeapTraced);
         if progress == Progress::Done && !finalised {
@@ -174,6 +207,9 @@ impl SlicedTrace {
                     ready.for_each(|slot| marker.root(slot));
                 }
                 progress = marker.trace_some();
+                if progress == Progress::Done {
+                    ephemerons::trace_values(&mut marker, roots);
+                }
                 pause.events.phase(Phase::FinalisersTraced);
             }
             roots.ring_among_finalisers();
@@ -186,6 +222,7 @@ impl SlicedTrace {
         }
         if progress == Progress::Done {
             marker.weak_handles(roots);
+            roots.clear_ephemerons(|slot| marker.lives(slot));
             roots.finalise_last(|slot| marker.lives(slot));
             roots.end_trace_in_slices();
             <SnapshotBarrier>::set_marking(pause.capabilities, mutant!("concurrent/barrier-left-on"));

@@ -23,6 +23,7 @@ pub(super) fn roots(stopped: &Stopped<'_>, starts: &AddrSet) -> Result<(), Fault
     let (check, name) = match origin {
         RootOrigin::Frame(place) => (Check::Roots, slot_of_frame(stopped, place)),
         RootOrigin::Handle => (Check::Roots, "a handle".to_owned()),
+        RootOrigin::Ephemeron => (Check::Weak, "an ephemeron".to_owned()),
         RootOrigin::Weak => (Check::Weak, "a weak handle".to_owned()),
     };
     Err(Fault::new(

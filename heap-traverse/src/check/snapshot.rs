@@ -9,7 +9,7 @@ use crate::addr_set::AddrSet;
 use crate::traverse::{Traversal, Visit};
 use gclab_core::stats::{Cycle, Work};
 use gclab_core::words::{Addr, Bytes, Words};
-use gclab_core::world::Stopped;
+use gclab_core::world::{RootOrigin, Stopped};
 
 /// The closures of a snapshot being marked.
 #[derive(Debug)]
@@ -61,11 +61,18 @@ impl Snapshot {
     /// to may live or die.
     fn of(stopped: &Stopped<'_>, starts: &AddrSet, traversal: &mut Traversal) -> Snapshot {
         let mut closures = Vec::new();
-        traversal.each(stopped.root_closures(), |closure| {
-            let may_move = stopped.state(closure.addr()).is_mixed();
-            closures.push((closure.addr(), may_move.then(|| closure.words())));
-            Visit::Descend(())
-        });
+        let mut found = stopped.closures_of(|origin| !matches!(origin, RootOrigin::Weak | RootOrigin::Ephemeron));
+        let mut ephemerons = stopped.ephemerons();
+        traversal.begin();
+        while !found.is_empty() {
+            traversal.each_further(found, |closure| {
+                let may_move = stopped.state(closure.addr()).is_mixed();
+                closures.push((closure.addr(), may_move.then(|| closure.words())));
+                Visit::Descend(())
+            });
+            let values = ephemerons.extract_if(.., |(key, _)| traversal.visited(*key));
+            found = values.map(|(_, value)| value).collect();
+        }
         let possible = [stopped.weak_closures(), stopped.finalisable_closures()].concat();
         traversal.each(stopped.root_closures().into_iter().chain(possible), |_| {
             Visit::Descend(())

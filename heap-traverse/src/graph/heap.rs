@@ -1,8 +1,8 @@
 //! The graph of a stopped heap: the reachable closures, numbered in address order.
 //!
 //! The first nodes are not closures. They are the root, below it `(GC roots)`, and below that one
-//! node for each origin of roots (`(Frames)`, `(Handles)`, `(Weak handles)`) and for each named
-//! heap root. A closure that is not reachable is not in the graph, even if the collector has not
+//! node for each origin of roots (`(Frames)`, `(Handles)`, `(Weak handles)`, and `(Ephemerons)` with
+//! their values) and for each named heap root. A closure that is not reachable is not in the graph, even if the collector has not
 //! found it dead yet.
 //!
 //! **How.** A traversal sets a bit for each closure that it reaches. The number of a closure is the
@@ -22,13 +22,22 @@ use gclab_core::world::{ClosureView, RootOrigin, Stopped};
 use std::collections::HashMap;
 
 /// The nodes that every heap has.
-const FIXED: [&str; 5] = ["", "(GC roots)", "(Frames)", "(Handles)", "(Weak handles)"];
+const FIXED: [&str; 6] = [
+    "",
+    "(GC roots)",
+    "(Frames)",
+    "(Handles)",
+    "(Weak handles)",
+    "(Ephemerons)",
+];
 const GC_ROOTS: u32 = 1;
 const FRAMES: usize = 2;
 const HANDLES: usize = 3;
 /// The node of the weak handles. They do not keep their targets alive, so their edges are not in
 /// the graph.
 pub const WEAK_HANDLES: u32 = 4;
+
+const EPHEMERONS: usize = 5;
 
 /// The graph of a heap, with the type and size of each node.
 #[derive(Debug)]
@@ -205,6 +214,7 @@ impl Roots {
             RootOrigin::Frame(_) => roots.held[FRAMES].push(addr),
             RootOrigin::Handle => roots.held[HANDLES].push(addr),
             RootOrigin::Weak => roots.weak.push(addr),
+            RootOrigin::Ephemeron => roots.held[EPHEMERONS].push(addr),
         });
         // Named heap roots are among the handles too. Count each in one place only.
         let mut named: HashMap<Addr, usize> = HashMap::new();

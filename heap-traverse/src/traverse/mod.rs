@@ -137,6 +137,15 @@ impl Traversal {
         self.run(roots.into_iter().map(|root| (root, ())), &mut Each(visit));
     }
 
+    /// As [`Traversal::each`], but closures visited since the last run began count as visited.
+    pub(crate) fn each_further<'a>(
+        &mut self,
+        roots: impl IntoIterator<Item = ClosureView<'a>>,
+        visit: impl FnMut(ClosureView<'a>) -> Visit<()>,
+    ) {
+        self.go_on(roots.into_iter().map(|root| (root, ())), &mut Each(visit));
+    }
+
     /// The closures that were visited since the last run began.
     pub(crate) fn all_visited(&self) -> &AddrSet {
         &self.visited

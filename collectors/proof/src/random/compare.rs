@@ -106,7 +106,7 @@ pub(super) fn heaps<'h, M: MutatorKind>(
         pairs.same(place, any(Some(closure.open(m))), Some(*id))?;
     }
     pairs.close(m)?;
-    if heap.weak_handles().next().is_none() {
+    if heap.weak_handles().next().is_none() && heap.ephemerons.is_empty() {
         return Ok(());
     }
     let reachable = heap.model.reachable(heap.roots(locals.is_some()));
@@ -117,6 +117,23 @@ pub(super) fn heaps<'h, M: MutatorKind>(
         }
         if opened.is_some() || reachable[id.0] {
             pairs.same(|| format!("weak handle {index}"), any(opened), Some(*id))?;
+        }
+    }
+    for (index, (ephemeron, (key, value))) in heap.ephemerons.iter().zip(&heap.model.ephemerons).enumerate() {
+        let opened = ephemeron.open(m);
+        if opened.is_some() && major && !reachable[key.0] {
+            return Err(format!(
+                "ephemeron {index} is open, but its key {key:?} was unreachable"
+            ));
+        }
+        if opened.is_some() || reachable[key.0] {
+            let (real_key, real_value) = opened.unzip();
+            pairs.same(|| format!("the key of ephemeron {index}"), any(real_key), Some(*key))?;
+            pairs.same(
+                || format!("the value of ephemeron {index}"),
+                any(real_value),
+                Some(*value),
+            )?;
         }
     }
     pairs.close(m)

@@ -11,7 +11,7 @@ use super::shapes::{Shape, alloc};
 use super::table::Table;
 use gclab_core::block::{Accounting, MEGABLOCK, OutOfMemory};
 use gclab_core::collector::Description;
-use gclab_core::mutator::{Any, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, WeakHandle};
+use gclab_core::mutator::{Any, Ephemeron, Gc, Handle, MutArray, Mutator, MutatorKind, NoGc, OptionRoot, WeakHandle};
 use gclab_core::words::Bytes;
 use gclab_heap_traverse::Checker;
 
@@ -43,6 +43,8 @@ pub(super) struct Heap {
     pub weak: [Option<(WeakHandle<Any>, Id)>; 6],
     /// Many weak handles: enough for GC threads to share them.
     pub watched: Vec<(WeakHandle<Any>, Id)>,
+    /// In the order of [`Model::ephemerons`].
+    pub ephemerons: Vec<Ephemeron<Any, Any>>,
     pub named: Vec<Id>,
     pub finalisers: Finalisers,
     pub owners: Owners,
@@ -85,6 +87,7 @@ impl Heap {
             handles: Default::default(),
             weak: Default::default(),
             watched: Vec::new(),
+            ephemerons: Vec::new(),
             named: Vec::new(),
             finalisers: Finalisers::of(setting),
             owners: Owners::default(),
@@ -178,6 +181,8 @@ impl Heap {
                 self.weak[handle] = id.zip(value).map(|(id, gc)| (m.weak_handle(gc), id));
             }
             Op::OpenWeak { to, handle } => self.open_weak(m, locals, to, handle),
+            Op::Tie { key, value } => self.tie(m, locals, [key, value]),
+            Op::OpenEphemeron { to, index } => self.open_ephemeron(m, locals, to, index),
             Op::Finalise { var, last, panics } => {
                 let (id, value) = self.both(m, locals, var);
                 if let Some(both) = id.zip(value) {
@@ -215,7 +220,7 @@ impl Heap {
     }
 
     /// Allocates a closure and keeps it in the scratch slot.
-    fn make_scratch<'h, M: MutatorKind>(
+    pub(super) fn make_scratch<'h, M: MutatorKind>(
         &mut self,
         m: &mut Mutator<'h, M>,
         locals: &Locals<'_, '_, 'h>,

@@ -238,6 +238,7 @@ impl Heap {
                     self.watch(m, locals, onto);
                 }
             }
+            Op::Chain { from, via, length } => self.chain(m, locals, (from, via, length)),
             Op::Hoard { onto, via, count } => {
                 for _ in 0..count {
                     self.make(m, locals, (via, Shape::Bytes(HOARDED), [via; 3]));

@@ -1,6 +1,7 @@
 //! The reference heap: a vector of objects that are never freed.
 
 use super::shapes::Shape;
+use std::collections::HashMap;
 
 /// An object of the reference heap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -22,6 +23,8 @@ pub(super) struct Object {
 #[derive(Debug, Default)]
 pub(super) struct Model {
     objects: Vec<Object>,
+    /// The keys and values of ephemerons.
+    pub ephemerons: Vec<(Id, Id)>,
 }
 
 impl Model {
@@ -86,10 +89,15 @@ impl Model {
     /// For each object, by number, whether it is reachable.
     pub(super) fn reachable(&self, roots: impl IntoIterator<Item = Id>) -> Vec<bool> {
         let mut reached = vec![false; self.objects.len()];
+        let mut values = HashMap::<Id, Vec<Id>>::new();
+        for (key, value) in &self.ephemerons {
+            values.entry(*key).or_default().push(*value);
+        }
         let mut open: Vec<Id> = roots.into_iter().collect();
         while let Some(id) = open.pop() {
             if !std::mem::replace(&mut reached[id.0], true) {
                 open.extend(self.get(id).slots.iter().flatten());
+                open.extend(values.get(&id).into_iter().flatten());
             }
         }
         reached

@@ -176,6 +176,30 @@ pub enum Op {
         /// The number of the weak handle, 0 to 5.
         handle: usize,
     },
+    /// Makes an ephemeron.
+    Tie {
+        /// The variable of its key.
+        key: Var,
+        /// The variable of its value.
+        value: Var,
+    },
+    /// Makes a chain of ephemerons: the first key is `from`, each value is a new closure and the next
+    /// key.
+    Chain {
+        /// The variable of the first key.
+        from: Var,
+        /// The variable that is overwritten.
+        via: Var,
+        /// The number of ephemerons.
+        length: usize,
+    },
+    /// `to` = the value of an ephemeron, unless its key has died.
+    OpenEphemeron {
+        /// The variable that is set.
+        to: Var,
+        /// A number that chooses the ephemeron.
+        index: usize,
+    },
     /// Registers a finaliser of the closure in `var`. A first one returns the closure to the
     /// program, which keeps it for a while.
     Finalise {

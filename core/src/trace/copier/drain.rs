@@ -78,7 +78,8 @@ impl Copier<'_> {
         }
     }
 
-    fn scavenge_steps(&mut self, side_words: impl MoveSideWords) -> Drained {
+    /// The same, with these side words.
+    pub fn scavenge_steps(&mut self, side_words: impl MoveSideWords) -> Drained {
         loop {
             let mut step = self.oldest();
             while step > 0 {

@@ -121,6 +121,7 @@ impl Copier<'_> {
                 return;
             }
             if state.is_large() {
+                side_words.reaches(closure.addr());
                 return self.evacuate_large(slot, closure, holder);
             }
             let dest = first_workspace(self.destination(state, holder));

@@ -2,8 +2,8 @@
 //!
 //! A serial collection has one copier, a parallel one has a copier for each worker that has
 //! entered. The hot code is in [`kernel`], [`copy`] and [`evacuate`], written once for both (`const
-//! PARALLEL`) and for heaps with and without a profile ([`MoveSideWords`]). The differences in
-//! parallel:
+//! PARALLEL`), for heaps with and without a profile, and for the values of ephemerons
+//! ([`MoveSideWords`]). The differences in parallel:
 //!
 //! * A closure is copied first and then forwarded by compare-and-swap. The loser of the race
 //!   discards its copy and uses the winner's address. No closure exists twice; the cost is one CAS

@@ -27,6 +27,7 @@ pub use grey::Grey;
 pub use relocation::relocate;
 
 use super::drained::{Drained, Progress, UNBOUNDED};
+use super::ephemerons::{AwaitedKeys, Awaiting};
 use super::order::{RememberedTracing, Tracing};
 use super::weak::{self, Moved};
 use crate::capability::{Capabilities, Capability};
@@ -219,8 +220,8 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
         shared.sharing = Sharing::Balanced;
         shared.parallel_ns += parallel_ns;
         shared.threads.resize(figures.len(), Default::default());
-        let threads = shared.threads.iter_mut().zip(figures);
-        for (number, (mut marker, (sum, figures))) in loops.into_iter().zip(threads).enumerate() {
+        for (number, (mut marker, figures)) in loops.into_iter().zip(figures).enumerate() {
+            let sum = &mut self.marked.shared.threads[number];
             *sum += &figures;
             self.left.spans.append(&mut marker.left);
             if number == 0 {
@@ -229,11 +230,7 @@ impl<'m, M: Marks, D: Destination> Marker<'m, M, D> {
             }
             marker.mover.leave();
             sum.copied += marker.words.to_bytes().0 as u64;
-            self.marked.closures += marker.closures;
-            self.marked.words += marker.words;
-            self.marked.large += marker.large;
-            self.marked.moved += marker.mover.moved;
-            self.marked.counted += marker.counted;
+            self.marked.add(&marker);
             if !mutant!("shared/dropped-by-others") {
                 first.dropped.join(marker.dropped);
             }
@@ -330,7 +327,7 @@ impl<'m, M: Marks> Marker<'m, M> {
         queue.take_chunk(|closure| self.noted(closure));
     }
 
-    fn noted(&mut self, closure: ClosureRef) {
+    pub(super) fn noted(&mut self, closure: ClosureRef) {
         let mut word = closure.0 as u64;
         // SAFETY: a slot of this function, with a closure of the heap: the barrier found it there, and
         // no closure has moved or was freed since.
@@ -417,6 +414,34 @@ impl<M: Marks, D: Destination> Tracing for Marker<'_, M, D> {
         }
     }
 
+    fn trace_from(&mut self, keys: &AwaitedKeys<RootSlot<'_>>) {
+        let marks = Awaiting {
+            marks: self.marks,
+            keys,
+            moves: D::MOVES,
+        };
+        let stack = SpanStack::new(FIRST, Arc::clone(&self.pool));
+        // SAFETY: as in `going_on`.
+        let mut marker = unsafe { MarkLoop::new(&marks, self.first.mover.another(), stack) };
+        marker.mover.exchange_rooms(&mut self.first.mover);
+        let mut next = keys.next_root();
+        while next.is_some() {
+            while let Some(value) = next.filter(|_| !marker.stack.is_full()) {
+                // SAFETY: as for `root`.
+                unsafe { marker.found::<false>(value.slot()) };
+                next = keys.next_root();
+            }
+            marker.trace::<false>(None);
+            while !marker.dropped.is_none() {
+                marker.rescan();
+                marker.trace::<false>(None);
+            }
+            next = next.or_else(|| keys.next_root());
+        }
+        marker.mover.exchange_rooms(&mut self.first.mover);
+        self.marked.add(&marker);
+    }
+
     fn lives(&mut self, slot: RootSlot<'_>) -> bool {
         // SAFETY: everything has been marked, and no other thread uses the slot.
         unsafe {
@@ -471,6 +496,15 @@ impl<M: Marks, D: Destination> RememberedTracing for Marker<'_, M, D> {
 }
 
 impl Marked {
+    /// Adds what a loop beside the first has marked.
+    fn add<M: Marks, D: Destination>(&mut self, marker: &MarkLoop<'_, M, D>) {
+        self.closures += marker.closures;
+        self.words += marker.words;
+        self.large += marker.large;
+        self.moved += marker.mover.moved;
+        self.counted += marker.counted;
+    }
+
     /// The outcome of a full collection by marking, after which closures occupy blocks of `held`
     /// bytes.
     pub fn outcome(&self, held: Bytes) -> Outcome {

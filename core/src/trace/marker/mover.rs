@@ -48,6 +48,11 @@ impl<'m, D: Destination> Mover<'m, D> {
         Mover::new(self.states, self.side_words.clone(), self.destination)
     }
 
+    /// Exchanges the rooms of two movers of one thread, so that it fills one at a time.
+    pub(super) fn exchange_rooms(&mut self, other: &mut Mover<'_, D>) {
+        std::mem::swap(&mut self.room, &mut other.room);
+    }
+
     /// Returns the rest of the room.
     pub(super) fn leave(&mut self) {
         let room = std::mem::take(&mut self.room);

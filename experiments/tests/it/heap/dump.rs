@@ -109,9 +109,9 @@ fn a_dump_has_all_that_readers_of_snapshots_look_for() {
         ),
         (nodes * 7, edges * 3)
     );
-    // Root, `(GC roots)` and three kinds of roots; edges between these, and from frames and
+    // Root, `(GC roots)` and four kinds of roots; edges between these, and from frames and
     // handles.
-    assert_eq!(nodes, closures + 5);
+    assert_eq!(nodes, closures + 6);
     assert!(pointers < edges && edges < pointers + 100 && closures > 100);
     assert_eq!(
         strings(&dump["strings"]),
@@ -122,6 +122,7 @@ fn a_dump_has_all_that_readers_of_snapshots_look_for() {
             "(Frames)",
             "(Handles)",
             "(Weak handles)",
+            "(Ephemerons)",
             "Tree"
         ]
     );
