@@ -78,6 +78,24 @@ def ocaml_gc(slots, updates):
     return sum(sum(chain) for chain in chains)
 
 
+def ephemeron_chain(n, rounds):
+    return rounds * n * (n + 1) // 2 + n
+
+
+def hash_cons(n, updates):
+    def leaf(number):
+        return mix(number % 1000) >> 4, 0
+
+    slots, numbers = [leaf(k) for k in range(n)], draws(7)
+    for _ in range(updates):
+        i, j, k = (next(numbers) % n for _ in range(3))
+        number = next(numbers)
+        (left, left_depth), (right, right_depth) = slots[i], slots[j]
+        depth = 1 + max(left_depth, right_depth)
+        slots[k] = (mix((left + 3 * right) % (1 << 60)) >> 4, depth) if depth <= 4 else leaf(number)
+    return sum(term for term, _ in slots) + n
+
+
 def par_trees(threads, n):
     return sum(binary_trees(n - thread) for thread in range(threads))
 

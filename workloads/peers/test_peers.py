@@ -37,7 +37,7 @@ def numbers(text):
 
 def quick(workload, args):
     """Whether the oracle is fast: formulas, or few random numbers."""
-    draws = {"long_list": args[0], "mut_array": args[-1], "hash_churn": args[-1], "ocaml_gc": 8 * args[-1], "server": 500 * args[:2][-1]}
+    draws = {"long_list": args[0], "mut_array": args[-1], "hash_churn": args[-1], "ocaml_gc": 8 * args[-1], "hash_cons": 4 * args[-1], "server": 500 * args[:2][-1]}
     return draws.get(workload, 0) <= 1_000_000
 
 

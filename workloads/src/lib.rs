@@ -23,8 +23,10 @@ mod threads;
 mod workload;
 
 mod binary_trees;
+mod ephemeron_chain;
 mod gcbench;
 mod hash_churn;
+mod hash_cons;
 mod heap_snapshot;
 mod hsc_env;
 mod long_list;
@@ -71,6 +73,8 @@ pub type All = list![
     message_window::MessageWindow,
     heap_snapshot::HeapSnapshot,
     word_index::WordIndex,
+    hash_cons::HashCons,
+    ephemeron_chain::EphemeronChain,
     par_trees::ParTrees,
     par_skewed::ParSkewed,
     par_shared::ParShared,

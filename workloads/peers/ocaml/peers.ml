@@ -303,6 +303,77 @@ let ocaml_gc slots updates =
     | Item { payload; next } -> total (c + Bytes.length payload + Char.code (Bytes.get payload 0)) next in
   Int64.of_int (Array.fold_left (Array.fold_left total) 0 table)
 
+(* ---------------------------------------------------------------- ephemeron_chain *)
+type ebox = { value : int }
+
+let ephemeron_chain n rounds =
+  let module E = Ephemeron.K1 in
+  let chain = Array.init n (fun _ -> E.create ()) in
+  let first = ref { value = Sys.opaque_identity n } in
+  for k = n - 1 downto 0 do
+    let key = { value = k } in
+    E.set_key chain.(k) key;
+    E.set_data chain.(k) !first;
+    first := key
+  done;
+  let rec follow k sum expected =
+    if k = n then sum else
+    match E.get_key chain.(k), E.get_data chain.(k) with
+    | Some key, Some value when k = 0 || key == expected -> follow (k + 1) (sum + value.value) value
+    | _ -> sum in
+  let sum = ref 0 in
+  for _ = 1 to rounds do
+    Gc.full_major ();
+    sum := follow 0 !sum !first;
+    (* It must not die before. *)
+    ignore (Sys.opaque_identity !first)
+  done;
+  first := { value = 0 };
+  Gc.full_major ();
+  Array.iter (fun e -> if not (E.check_key e) then incr sum) chain;
+  Int64.of_int !sum
+
+(* ---------------------------------------------------------------- hash_cons *)
+type term = TmNil | Term of { left : term; right : term; hash : int; depth : int }
+
+module Terms = Weak.Make (struct
+  type t = term
+  let equal a b = match a, b with
+    | Term a, Term b -> a.hash = b.hash && a.left == b.left && a.right == b.right
+    | _ -> false
+  let hash = function TmNil -> 0 | Term t -> t.hash
+end)
+
+let hash_cons n u =
+  let hash k = Int64.to_int (Int64.shift_right_logical (mix k) 4) in
+  let terms = Terms.create 1000 in
+  let leaf k = Terms.merge terms (Term { left = TmNil; right = TmNil; hash = hash k; depth = 0 }) in
+  let slots = Array.init n (fun k -> leaf (k mod 1000)) in
+  let st = rng 7 in
+  for _ = 1 to u do
+    let i = urem (draw st) n in
+    let j = urem (draw st) n in
+    let k = urem (draw st) n in
+    let d = urem (draw st) 1000 in
+    slots.(k) <-
+      (match slots.(i), slots.(j) with
+       | Term l, Term r when 1 + max l.depth r.depth <= 4 ->
+         let hash = hash ((l.hash + 3 * r.hash) land (1 lsl 60 - 1)) in
+         Terms.merge terms
+           (Term { left = slots.(i); right = slots.(j); hash; depth = 1 + max l.depth r.depth })
+       | _ -> leaf d)
+  done;
+  let sum = ref 0L in
+  Array.iter
+    (fun term ->
+      match term with
+      | TmNil -> ()
+      | Term t ->
+        let found = match Terms.find_opt terms term with Some other when other == term -> 1 | _ -> 0 in
+        sum := Int64.add !sum (Int64.of_int (t.hash + found)))
+    slots;
+  !sum
+
 (* ---------------------------------------------------------------- main *)
 (* Empties the minor heap by a minor collection: the runtime has allocated there, which would shift
    all collections that follow. As a new size does it, no slice comes with it, and the next collection
@@ -328,5 +399,7 @@ let () =
      | "hash_churn", [b; k; u] -> run w (hash_churn b k u)
      | "message_window", [ww; m; p] -> run w (message_window ww m p)
      | "ocaml_gc", [n; u] -> run w (ocaml_gc n u)
+     | "ephemeron_chain", [n; rounds] -> run w (ephemeron_chain n rounds)
+     | "hash_cons", [n; u] -> run w (hash_cons n u)
      | _ -> prerr_endline "usage: peers WORKLOAD ARGS..."; exit 1)
   | _ -> prerr_endline "usage: peers WORKLOAD ARGS..."; exit 1

@@ -69,6 +69,11 @@ const FILES: &[(&str, &str, &[&str])] = &[
         &["target/peers/ghc/peers binary_trees 10 +RTS -A1m"],
     ),
     (
+        "weak",
+        "60 runs in 5 rounds",
+        &["target/peers/ocaml/peers ephemeron_chain 32000 5"],
+    ),
+    (
         "server_latency",
         "120 runs in 5 rounds",
         &[
