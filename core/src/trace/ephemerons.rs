@@ -7,10 +7,9 @@
 //! has no instruction for this. Only a trace in slices always looks whether a key is awaited: the background
 //! thread traces ephemerons, too, and keeps the keys from pause to pause.
 
-use super::order::Tracing;
 use crate::closure::{ClosureRef, Slot};
 use crate::profile::{MoveSideWords, SideWordsView};
-use crate::roots::{RootSlot, Roots};
+use crate::roots::RootSlot;
 use crate::space::Marks;
 use crate::sync::{AtomicBool, Mutex, Ordering};
 use crate::words::{Addr, Words};
@@ -78,6 +77,11 @@ impl<V: Copy> AwaitedKeys<V> {
         }
     }
 
+    /// Whether there is no value from which to trace.
+    pub(super) fn is_dry(&self) -> bool {
+        self.keys.lock().found.is_empty()
+    }
+
     /// The next value from which to trace.
     pub(super) fn next_value(&self) -> Option<V> {
         self.keys.lock().found.pop()
@@ -90,18 +94,6 @@ impl<'a> AwaitedKeys<RootSlot<'a>> {
         let value = self.next_value()?;
         self.reached(value.closure());
         Some(value)
-    }
-}
-
-/// After tracing: traces the values of ephemerons whose keys live.
-pub(super) fn trace_values(tracer: &mut impl Tracing, roots: Roots<'_>) {
-    let keys = AwaitedKeys::default();
-    roots.for_each_ephemeron(|key, value| {
-        let awaited = (!tracer.lives(key)).then(|| key.closure());
-        keys.add(awaited, value);
-    });
-    if !mutant!("ephemerons/value-not-traced") {
-        tracer.trace_from(&keys);
     }
 }
 
@@ -180,55 +172,5 @@ impl MoveSideWords for AwaitingCopies<'_, '_> {
         if !mutant!("ephemerons/large-key-missed") {
             self.keys.reached(large);
         }
-    }
-}
-
-#[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
-mod tests {
-    use super::*;
-    use crate::roots::handles::HandleTable;
-    use crate::sync::Arc;
-    use std::collections::HashSet;
-
-    /// A heap of closures without slots.
-    #[derive(Default)]
-    struct Marked {
-        closures: HashSet<Addr>,
-        looks: usize,
-    }
-
-    impl Tracing for Marked {
-        fn root(&mut self, _: RootSlot<'_>) {}
-        fn trace(&mut self) {}
-        fn trace_from(&mut self, keys: &AwaitedKeys<RootSlot<'_>>) {
-            while let Some(value) = keys.next_root() {
-                self.closures.insert(value.closure());
-            }
-        }
-        fn lives(&mut self, slot: RootSlot<'_>) -> bool {
-            self.looks += 1;
-            self.closures.contains(&slot.closure())
-        }
-        fn weak_handles(&mut self, _: Roots<'_>) {}
-    }
-
-    #[test]
-    fn a_chain_takes_one_look_at_each_key() {
-        const LENGTH: usize = 1000;
-        let table = Arc::new(HandleTable::default());
-        let closure = |number: usize| 8 * (number + 1);
-        // The end comes first, and each key has another value, too.
-        for number in (0..LENGTH).rev() {
-            table.insert_ephemeron(closure(number) as u64, closure(number + 1) as u64);
-            table.insert_ephemeron(closure(number) as u64, closure(number + 2 * LENGTH) as u64);
-        }
-        // SAFETY: there is no frame.
-        let roots = unsafe { Roots::new(&[], &table) };
-        let mut marked = Marked::default();
-        trace_values(&mut marked, roots);
-        assert_eq!((marked.closures.len(), marked.looks), (0, 2 * LENGTH));
-        marked.closures.insert(Addr(closure(0)));
-        trace_values(&mut marked, roots);
-        assert_eq!((marked.closures.len(), marked.looks), (2 * LENGTH + 1, 4 * LENGTH));
     }
 }

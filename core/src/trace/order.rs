@@ -8,7 +8,7 @@
 //! finalisers come next, then weak handles, then the finalisers that run when their closure is
 //! gone.
 
-use super::ephemerons::{self, AwaitedKeys};
+use super::ephemerons::AwaitedKeys;
 use crate::capability::Capabilities;
 use crate::events::Phase;
 use crate::roots::{RootSlot, Roots};
@@ -51,13 +51,13 @@ pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(P
     tracer.roots(roots);
     phase(Phase::RootsTraced);
     tracer.trace();
-    ephemerons::trace_values(tracer, roots);
+    trace_values(tracer, roots);
     phase(Phase::HeapTraced);
     if let Some(finalised) = roots.finalise_first(|slot| tracer.lives(slot)) {
         finalised.for_each(|slot| tracer.root(slot));
         if !mutant!("finalisers/not-traced") {
             tracer.trace();
-            ephemerons::trace_values(tracer, roots);
+            trace_values(tracer, roots);
         }
         phase(Phase::FinalisersTraced);
     }
@@ -68,6 +68,18 @@ pub fn live(tracer: &mut impl Tracing, roots: Roots<'_>, mut phase: impl FnMut(P
     roots.clear_ephemerons(|slot| tracer.lives(slot));
     roots.finalise_last(|slot| tracer.lives(slot));
     phase(Phase::WeakProcessed);
+}
+
+/// After tracing: traces the values of ephemerons whose keys live.
+pub(super) fn trace_values(tracer: &mut impl Tracing, roots: Roots<'_>) {
+    let keys = AwaitedKeys::default();
+    roots.for_each_ephemeron(|key, value| {
+        let awaited = (!tracer.lives(key)).then(|| key.closure());
+        keys.add(awaited, value);
+    });
+    if !keys.is_dry() && !mutant!("ephemerons/value-not-traced") {
+        tracer.trace_from(&keys);
+    }
 }
 
 /// Traces everything live in the collected generations: remembered slots, then as [`live`].
@@ -94,7 +106,8 @@ mod tests {
     use crate::roots::finalisers::Occasion;
     use crate::roots::handles::{HandleTable, Strength};
     use crate::sync::Arc;
-    use crate::words::Bytes;
+    use crate::words::{Addr, Bytes};
+    use std::collections::HashSet;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     /// Counts the slots that a collection visits. All closures live.
@@ -269,5 +282,47 @@ mod tests {
             [3, TABLES + 1, TABLES, 101 * TABLES - 1],
             "the prescan is over"
         );
+    }
+
+    /// A heap of closures without slots.
+    #[derive(Default)]
+    struct Marked {
+        closures: HashSet<Addr>,
+        looks: usize,
+    }
+
+    impl Tracing for Marked {
+        fn root(&mut self, _: RootSlot<'_>) {}
+        fn trace(&mut self) {}
+        fn trace_from(&mut self, keys: &AwaitedKeys<RootSlot<'_>>) {
+            while let Some(value) = keys.next_root() {
+                self.closures.insert(value.closure());
+            }
+        }
+        fn lives(&mut self, slot: RootSlot<'_>) -> bool {
+            self.looks += 1;
+            self.closures.contains(&slot.closure())
+        }
+        fn weak_handles(&mut self, _: Roots<'_>) {}
+    }
+
+    #[test]
+    fn a_chain_takes_one_look_at_each_key() {
+        const LENGTH: usize = 1000;
+        let table = Arc::new(HandleTable::default());
+        let closure = |number: usize| 8 * (number + 1);
+        // The end comes first, and each key has another value, too.
+        for number in (0..LENGTH).rev() {
+            table.insert_ephemeron(closure(number) as u64, closure(number + 1) as u64);
+            table.insert_ephemeron(closure(number) as u64, closure(number + 2 * LENGTH) as u64);
+        }
+        // SAFETY: there is no frame.
+        let roots = unsafe { Roots::new(&[], &table) };
+        let mut marked = Marked::default();
+        trace_values(&mut marked, roots);
+        assert_eq!((marked.closures.len(), marked.looks), (0, 2 * LENGTH));
+        marked.closures.insert(Addr(closure(0)));
+        trace_values(&mut marked, roots);
+        assert_eq!((marked.closures.len(), marked.looks), (2 * LENGTH + 1, 4 * LENGTH));
     }
 }

@@ -7,9 +7,9 @@
 //! garbage meanwhile *float* until the next trace.
 
 use super::drained::Progress;
-use super::ephemerons::{self, AwaitedKeys, Awaiting};
+use super::ephemerons::{AwaitedKeys, Awaiting};
 use super::marker::{Grey, Marked, Marker};
-use super::order::Tracing;
+use super::order::{Tracing, trace_values};
 use crate::barrier::SnapshotBarrier;
 use crate::closure::ClosureRef;
 use crate::collector::Pause;
@@ -197,7 +197,7 @@ impl SlicedTrace {
             progress = marker.trace_some();
         }
         if progress == Progress::Done {
-            ephemerons::trace_values(&mut marker, roots);
+            trace_values(&mut marker, roots);
         }
         pause.events.phase(Phase::HeapTraced);
         if progress == Progress::Done && !finalised {
@@ -208,7 +208,7 @@ impl SlicedTrace {
                 }
                 progress = marker.trace_some();
                 if progress == Progress::Done {
-                    ephemerons::trace_values(&mut marker, roots);
+                    trace_values(&mut marker, roots);
                 }
                 pause.events.phase(Phase::FinalisersTraced);
             }

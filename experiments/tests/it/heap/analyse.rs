@@ -123,7 +123,7 @@ fn a_list_is_one_line() {
         text.starts_with("120 kB (100 % of 120 kB): a list of 5,000 Cell\n"),
         "{text}"
     );
-    let suspect = "    120 kB   99.8  5,000 × Cell in a list from @11";
+    let suspect = "    120 kB   99.8  5,000 × Cell in a list from @13";
     assert_eq!(text.lines().filter(|other| *other == suspect).count(), 1, "{text}");
 }
 

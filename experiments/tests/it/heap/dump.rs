@@ -150,7 +150,7 @@ fn a_dump_is_of_the_requested_collection() {
         report["nodes"].as_u64().unwrap() as usize,
         report["reached"].as_u64().unwrap() as usize
     );
-    assert_eq!(report["nodes"], later + 5);
+    assert_eq!(report["nodes"], later + 6);
 }
 
 #[test]

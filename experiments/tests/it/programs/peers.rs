@@ -69,11 +69,6 @@ const FILES: &[(&str, &str, &[&str])] = &[
         &["target/peers/ghc/peers binary_trees 10 +RTS -A1m"],
     ),
     (
-        "weak",
-        "60 runs in 5 rounds",
-        &["target/peers/ocaml/peers ephemeron_chain 32000 5"],
-    ),
-    (
         "server_latency",
         "120 runs in 5 rounds",
         &[
@@ -82,6 +77,11 @@ const FILES: &[(&str, &str, &[&str])] = &[
             "MMTK_PLAN=ConcurrentImmix",
             "gclab exec server 2 750000 1000000 300000 --collector concurrent +RTS -F1.2 -M2998m",
         ],
+    ),
+    (
+        "weak",
+        "60 runs in 5 rounds",
+        &["target/peers/ocaml/peers ephemeron_chain 32000 5"],
     ),
 ];
 
