@@ -281,6 +281,43 @@ fn back<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
     assert!(*most <= LIVE / 10 * 2 + (1 << 20), "{after:?}");
 }
 
+/// A slice marks about as much as was requested.
+#[test]
+fn a_slice_keeps_to_its_budget() {
+    bounded::<Concurrent>();
+    bounded::<Nonmoving>();
+}
+
+fn bounded<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
+    const BUDGET: Words = Words(2000);
+    let config = Config {
+        slice_limit: Some(BUDGET),
+        ..config::<C>(64 << 10)
+    };
+    let world = World::new::<C>(&config).expect("a heap");
+    let session = world.enter(|m| {
+        m.frame(|m, [list]| {
+            let list = list.put_option::<Link>(m, None);
+            make(m, &list, 0);
+            m.collect(Request::Full);
+            m.collect(Request::Slice(Words(0)));
+            (0..5).for_each(|_| m.collect(Request::Slice(BUDGET)));
+        });
+    });
+    session.expect("enough memory");
+    let collections = world.finish().collections;
+    let begun = collections.iter().position(|each| each.work.cycle == Cycle::Whole);
+    let slices = collections[begun.expect("a whole collection")..]
+        .iter()
+        .filter_map(|each| each.work.marked);
+    let marked: Vec<_> = slices.take(6).collect();
+    let some = BUDGET.to_bytes().0 / 2..=BUDGET.to_bytes().0 * 2;
+    assert!(
+        marked.len() == 6 && marked[1..].iter().all(|bytes| some.contains(&bytes.0)),
+        "{marked:?}"
+    );
+}
+
 /// When much dies at once, the pause that ends the cycle frees a part of the blocks, and the pauses
 /// after it the others.
 #[test]
