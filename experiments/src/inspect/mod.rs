@@ -111,14 +111,18 @@ struct Run<'r> {
 impl Run<'_> {
     /// The map that `--at` asks for, or of the last collection of the measured phase.
     fn one_map(&self) -> Result<Shown, ExitCode> {
-        let want = match &self.arguments.at {
+        let mut want = match &self.arguments.at {
             Some(want) => want.clone(),
             None => Want::Collection(self.last_measured()?),
         };
-        let (recording, exhausted) = self.record(Some(&want), false)?;
-        match &recording.map {
-            Some(map) => Ok((self.text(map)?, exhausted)),
-            None => Err(self.without_map(self.missed(&want, &recording), exhausted)),
+        loop {
+            let (recording, exhausted) = self.record(Some(&want), false)?;
+            match (&recording.map, &self.arguments.at, recording.collections) {
+                (Some(map), ..) => return Ok((self.text(map)?, exhausted)),
+                // Of a concurrent collector, no two runs have the same collections.
+                (None, None, fewer @ 1..) => want = Want::Collection(fewer),
+                _ => return Err(self.without_map(self.missed(&want, &recording), exhausted)),
+            }
         }
     }
 
