@@ -166,6 +166,7 @@ macro_rules! quantity {
         impl Sub for $name {
             type Output = $name;
             #[inline(always)]
+            #[track_caller]
             fn sub(self, other: $name) -> $name {
                 $name(self.0 - other.0)
             }
@@ -178,6 +179,7 @@ macro_rules! quantity {
         }
         impl SubAssign for $name {
             #[inline(always)]
+            #[track_caller]
             fn sub_assign(&mut self, other: $name) {
                 self.0 -= other.0;
             }

@@ -208,7 +208,10 @@ pub fn hunt<C: Collector>(time: Option<Duration>) -> Result<(), String> {
     let name = C::DESCRIPTION.name;
     for (number, (what, program)) in regressions::programs().iter().enumerate() {
         if let Some(fault) = child::run(&owner::<C, OneThread>(), &Task::Regression(number))?.fault {
-            return Err(format!("{name}: {what}: {fault}\n{}", replay::test::<C>(program)));
+            let program = replay::test::<C>(program);
+            return Err(format!(
+                "{name}: the program that once failed because {what}: {fault}\n{program}"
+            ));
         }
     }
     go_on::<C, OneThread>(time, (CASES, BATCH), "")
