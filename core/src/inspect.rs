@@ -55,7 +55,7 @@ pub enum RootOrigin {
     Frame(FramePlace),
     /// A handle, or a named heap root.
     Handle,
-    /// The value of an ephemeron. Its key lives, unless no collection has found it dead.
+    /// The value of an ephemeron. Its key has not been found dead.
     Ephemeron,
     /// A weak handle, or a part of an ephemeron: it does not keep its closure alive.
     Weak,

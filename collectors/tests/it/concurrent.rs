@@ -281,14 +281,16 @@ fn back<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
     assert!(*most <= LIVE / 10 * 2 + (1 << 20), "{after:?}");
 }
 
-/// A slice marks about as much as was requested.
+/// A slice marks about as much as was requested, also of what an ephemeron alone keeps.
 #[test]
 fn a_slice_keeps_to_its_budget() {
-    bounded::<Concurrent>();
-    bounded::<Nonmoving>();
+    for by_ephemeron in [false, true] {
+        bounded::<Concurrent>(by_ephemeron);
+        bounded::<Nonmoving>(by_ephemeron);
+    }
 }
 
-fn bounded<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
+fn bounded<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>(by_ephemeron: bool) {
     const BUDGET: Words = Words(2000);
     let config = Config {
         slice_limit: Some(BUDGET),
@@ -296,9 +298,15 @@ fn bounded<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
     };
     let world = World::new::<C>(&config).expect("a heap");
     let session = world.enter(|m| {
-        m.frame(|m, [list]| {
+        m.frame(|m, [list, key]| {
             let list = list.put_option::<Link>(m, None);
+            let key = key.put(m.alloc(|_| Link::new(0, None)));
             make(m, &list, 0);
+            let _ephemeron = by_ephemeron.then(|| {
+                let ephemeron = m.ephemeron(key.get(m), list.get(m).expect("a list"));
+                list.set(m, None);
+                ephemeron
+            });
             m.collect(Request::Full);
             m.collect(Request::Slice(Words(0)));
             (0..5).for_each(|_| m.collect(Request::Slice(BUDGET)));

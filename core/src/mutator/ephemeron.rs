@@ -12,8 +12,8 @@ use crate::roots::handles::HandleTable;
 use crate::sync::Arc;
 use std::marker::PhantomData;
 
-/// A key and a value, which lives as long as the key and the ephemeron. It keeps neither alive by itself,
-/// and is empty after the collection that found the key dead.
+/// A key and a value. The value lives as long as both the key and the ephemeron do. An ephemeron keeps its key
+/// from nothing, and is empty after the collection that found the key dead.
 pub struct Ephemeron<K, V> {
     table: Arc<HandleTable>,
     index: usize,

@@ -86,8 +86,9 @@ impl Handle<Any> {
 }
 
 impl<T: Closure> WeakHandle<T> {
-    /// Whether its closure has been found dead.
-    pub fn is_empty(&self) -> bool {
+    /// Whether its closure has been found dead. It is not opened: a concurrent collector may free the closure.
+    pub fn is_empty<M: MutatorKind>(&self, m: &NoGc<'_, M>) -> bool {
+        m.check_handle(&self.table);
         self.table.word(Strength::Weak, self.index) == 0
     }
 

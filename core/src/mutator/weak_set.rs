@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// Fewer closures are not looked through for dead ones.
 const LEAST: usize = 1 << 8;
 
-/// Closures by a hash of the program's. Dead ones leave by themselves.
+/// Closures by a hash of the program's. An insertion into a set that has doubled removes the dead ones.
 pub struct WeakSet<T> {
     closures: HashMap<u64, Vec<WeakHandle<T>>>,
     len: usize,
@@ -51,17 +51,17 @@ impl<T: Closure> WeakSet<T> {
     /// Adds a closure, whether the set has an equal one or not.
     pub fn insert<'h, M: MutatorKind>(&mut self, m: &NoGc<'h, M>, hash: u64, closure: Gc<'_, 'h, T>) {
         if self.len >= self.limit {
-            self.remove_dead();
+            self.remove_dead(m);
         }
         self.closures.entry(hash).or_default().push(m.weak_handle(closure));
         self.len += 1;
     }
 
     /// Takes time in proportion to the set, which doubles before the next time.
-    fn remove_dead(&mut self) {
+    fn remove_dead<M: MutatorKind>(&mut self, m: &NoGc<'_, M>) {
         self.closures.retain(|_, closures| {
             let before = closures.len();
-            closures.retain(|closure| !closure.is_empty());
+            closures.retain(|closure| !closure.is_empty(m));
             self.len -= before - closures.len();
             !closures.is_empty()
         });

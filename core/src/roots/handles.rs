@@ -114,6 +114,11 @@ impl HandleTable {
         self.lock().ephemerons.for_each(visited, visit);
     }
 
+    /// Whether there ever was an ephemeron.
+    pub(crate) fn has_ephemerons(&self) -> bool {
+        !self.lock().ephemerons.is_empty()
+    }
+
     /// Calls `visit` for the keys and values of some ephemerons, from number `from` on. Returns the number
     /// of the next one; `None` after the last.
     pub(crate) fn some_ephemerons(&self, from: usize, visit: impl FnMut([u64; 2])) -> Option<usize> {

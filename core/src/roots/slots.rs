@@ -50,6 +50,11 @@ impl<const N: usize> Slots<N> {
         index
     }
 
+    /// Whether no entry was ever made.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     pub(super) fn get(&self, index: usize) -> [u64; N] {
         self.entries[index]
     }

@@ -287,7 +287,7 @@ impl Tracing for Evacuator<'_> {
             side_words: side_words.as_ref().map(|side_words| side_words.view()),
             keys,
         };
-        // Not shared.
+        // Workers do not tell what they reach. From now on one thread traces.
         self.copier.set_pending(Pending::ALONE);
         while let Some(value) = keys.next_root() {
             // SAFETY: a root of a stopped world, which no other thread uses.

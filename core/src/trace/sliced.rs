@@ -27,6 +27,23 @@ const BETWEEN_LOOKS: Words = Words(if cfg!(debug_assertions) { 64 } else { 1 << 
 /// Values of ephemerons between two such looks.
 const MOST_VALUES: usize = BETWEEN_LOOKS.0 / 16;
 
+/// Looks at some ephemerons, from number `from` on, for values that have no mark. Returns the number of the
+/// next one; `None` after the last.
+fn see_ephemerons(handles: &HandleTable, from: usize, marks: &impl Marks, keys: &AwaitedKeys<u64>) -> Option<usize> {
+    let is_unmarked = |closure: &Addr| closure.0 != 0 && !marks.is_marked(*closure);
+    handles.some_ephemerons(from, |[key, value]| {
+        if is_unmarked(&Addr(value as usize)) {
+            keys.add(Some(Addr(key as usize)).filter(is_unmarked), value);
+        }
+    })
+}
+
+/// Finds some values whose keys were reached. Returns how many.
+fn find_values<M: Marks>(marker: &mut Marker<'_, M>, keys: Option<&AwaitedKeys<u64>>) -> usize {
+    let values = std::iter::from_fn(|| keys?.next_value()).take(MOST_VALUES);
+    values.map(|value| marker.noted(ClosureRef(value as *mut u64))).count()
+}
+
 /// Marks for every marker of a trace, so that the trace learns of all that is marked.
 fn awaiting<'m, M: Marks>(marks: &'m M, keys: &'m AwaitedKeys<u64>) -> Awaiting<'m, M, u64> {
     let moves = false;
@@ -43,7 +60,8 @@ pub struct SlicedTrace {
     /// The first ephemeron that it has not seen concurrently; `None` after the last. The keys were not
     /// marked when it saw them, and do not move until it is over; nor do the values.
     next_ephemeron: Option<usize>,
-    keys: Box<AwaitedKeys<u64>>,
+    /// None if there were no ephemerons when it began: the keys of later ones live.
+    keys: Option<Box<AwaitedKeys<u64>>>,
     /// Whether it has looked at all tables concurrently.
     has_prescanned: bool,
     /// Finalisers that get their closures have been found.
@@ -66,12 +84,13 @@ impl SlicedTrace {
         let (marked, grey) = marker.interrupt();
         pause.events.phase(Phase::RootsTraced);
         let first = pause.capabilities.iter().next().expect("a heap has capabilities");
+        let has_ephemerons = pause.roots.handles().has_ephemerons();
         let trace = SlicedTrace {
             grey: Box::new(grey),
             notes: Arc::clone(first.overwritten().queue()),
             handles: Arc::clone(pause.roots.handles()),
-            next_ephemeron: Some(0),
-            keys: Box::default(),
+            next_ephemeron: has_ephemerons.then_some(0),
+            keys: has_ephemerons.then(Box::default),
             has_prescanned: false,
             finalised: false,
         };
@@ -82,13 +101,27 @@ impl SlicedTrace {
     /// is left but what mutators overwrite from now on: they have handed over their notes, unless one
     /// has come to no safepoint. Returns the rest of the trace, and the results.
     pub fn advance_concurrently<M: Marks>(
-        self,
+        mut self,
         marks: &M,
         stop: &Stop,
         helpers: &mut Helpers,
     ) -> (SlicedTrace, Marked) {
-        let awaiting = awaiting(marks, &self.keys);
-        let mut marker = Marker::resume(*self.grey, &awaiting);
+        let Some(keys) = self.keys.take() else {
+            return self.mark_concurrently(marks, None, stop, helpers);
+        };
+        let (mut trace, marked) = self.mark_concurrently(&awaiting(marks, &keys), Some(&keys), stop, helpers);
+        trace.keys = Some(keys);
+        (trace, marked)
+    }
+
+    fn mark_concurrently<M: Marks>(
+        self,
+        marks: &M,
+        keys: Option<&AwaitedKeys<u64>>,
+        stop: &Stop,
+        helpers: &mut Helpers,
+    ) -> (SlicedTrace, Marked) {
+        let mut marker = Marker::resume(*self.grey, marks);
         marker.share_until(helpers.workers(), stop);
         self.notes.set_open(true);
         let (mut next_ephemeron, mut has_prescanned, mut has_asked) = (self.next_ephemeron, self.has_prescanned, false);
@@ -96,18 +129,12 @@ impl SlicedTrace {
             let before = marker.closures();
             marker.extend_budget(BETWEEN_LOOKS);
             marker.flushed(&self.notes);
-            let values = std::iter::from_fn(|| self.keys.next_value()).take(MOST_VALUES);
-            let found = values.map(|value| marker.noted(ClosureRef(value as *mut u64))).count();
+            let found = find_values(&mut marker, keys);
             let progress = marker.trace_some();
             if progress == Progress::More || marker.closures() > before || found > 0 {
                 has_asked = false;
-            } else if let Some(next) = next_ephemeron {
-                next_ephemeron = self.handles.some_ephemerons(next, |[key, value]| {
-                    let is_unmarked = |closure: &Addr| closure.0 != 0 && !marks.is_marked(*closure);
-                    if is_unmarked(&Addr(value as usize)) {
-                        self.keys.add(Some(Addr(key as usize)).filter(is_unmarked), value);
-                    }
-                });
+            } else if let (Some(next), Some(keys)) = (next_ephemeron, keys) {
+                next_ephemeron = see_ephemerons(&self.handles, next, marks, keys);
             } else if !has_prescanned {
                 has_prescanned = self.handles.prescan(|closure| marker.is_settled(closure));
             } else if has_asked {
@@ -140,9 +167,17 @@ impl SlicedTrace {
 
     /// Notes what mutators overwrote before anything moves in this pause, for a collector whose
     /// barriers note closures that may move. Returns the trace, and the results.
-    pub fn note_overwritten<A, M: Marks>(self, pause: &mut Pause<'_, A>, marks: &M) -> (SlicedTrace, Marked) {
-        let awaiting = awaiting(marks, &self.keys);
-        let mut marker = Marker::resume(*self.grey, &awaiting);
+    pub fn note_overwritten<A, M: Marks>(mut self, pause: &mut Pause<'_, A>, marks: &M) -> (SlicedTrace, Marked) {
+        let Some(keys) = self.keys.take() else {
+            return self.mark_overwritten(pause, marks);
+        };
+        let (mut trace, marked) = self.mark_overwritten(pause, &awaiting(marks, &keys));
+        trace.keys = Some(keys);
+        (trace, marked)
+    }
+
+    fn mark_overwritten<A, M: Marks>(self, pause: &mut Pause<'_, A>, marks: &M) -> (SlicedTrace, Marked) {
+        let mut marker = Marker::resume(*self.grey, marks);
         marker.set_budget(BETWEEN_LOOKS);
         if !mutant!("concurrent/noted-too-late") {
             marker.overwritten(pause.capabilities);
@@ -159,7 +194,7 @@ impl SlicedTrace {
 
     /// Whether nothing is left to trace, except from finalisers and what mutators overwrote.
     pub fn is_dry(&self) -> bool {
-        self.grey.is_empty() && self.has_prescanned
+        self.grey.is_empty() && self.has_prescanned && self.keys.as_ref().is_none_or(|keys| keys.is_dry())
     }
 
     /// Gives the trace up: turns the barriers off, and forgets what they noted.
@@ -179,15 +214,32 @@ impl SlicedTrace {
     /// ([`SnapshotMarks`](crate::space::SnapshotMarks)), since they are new. Slots that are remembered then
     /// are of closures that live: a program that wrote them after the trace began could reach them.
     pub fn advance<A, M: Marks>(
-        self,
+        mut self,
         pause: &mut Pause<'_, A>,
         marks: &M,
         budget: Words,
     ) -> (Option<SlicedTrace>, Marked) {
+        let Some(keys) = self.keys.take() else {
+            return self.mark(pause, marks, None, budget);
+        };
+        let (left, marked) = self.mark(pause, &awaiting(marks, &keys), Some(&keys), budget);
+        let with_keys = |trace| SlicedTrace {
+            keys: Some(keys),
+            ..trace
+        };
+        (left.map(with_keys), marked)
+    }
+
+    fn mark<A, M: Marks>(
+        self,
+        pause: &mut Pause<'_, A>,
+        marks: &M,
+        keys: Option<&AwaitedKeys<u64>>,
+        budget: Words,
+    ) -> (Option<SlicedTrace>, Marked) {
         let mut finalised = self.finalised;
         let roots = pause.roots.of_doubtful();
-        let awaiting = awaiting(marks, &self.keys);
-        let mut marker = Marker::resume(*self.grey, &awaiting);
+        let mut marker = Marker::resume(*self.grey, marks);
         marker.set_budget(budget);
         let mut progress = marker.trace_some();
         if progress == Progress::Done {
@@ -196,8 +248,17 @@ impl SlicedTrace {
             marker.overwritten(pause.capabilities);
             progress = marker.trace_some();
         }
-        if progress == Progress::Done {
-            trace_values(&mut marker, roots);
+        let mut next_ephemeron = self.next_ephemeron;
+        while progress == Progress::Done {
+            if find_values(&mut marker, keys) > 0 {
+                progress = marker.trace_some();
+            } else if let (Some(next), Some(keys)) = (next_ephemeron, keys) {
+                next_ephemeron = see_ephemerons(&self.handles, next, marks, keys);
+            } else {
+                // Of keys that the program reached after they were seen.
+                trace_values(&mut marker, roots);
+                break;
+            }
         }
         pause.events.phase(Phase::HeapTraced);
         if progress == Progress::Done && !finalised {
@@ -232,6 +293,7 @@ impl SlicedTrace {
         let is_over = progress == Progress::Done || mutant!("concurrent/ended-early");
         let left = (!is_over).then_some(SlicedTrace {
             grey: Box::new(grey),
+            next_ephemeron,
             finalised,
             ..self
         });

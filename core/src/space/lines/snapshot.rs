@@ -19,7 +19,7 @@ use super::{LineSpace, YOUNG};
 use crate::block::{BLOCK, BlockRun, BlockState};
 use crate::heap::Heap;
 use crate::space::{ChosenBlock, MarkBits};
-use crate::words::{Addr, Bytes};
+use crate::words::{Addr, Bytes, Words};
 
 /// Marked bytes of all blocks that are chosen: this much, or half of the allocation area, and up to
 /// [`MOST_TIMES`] as much if more of the blocks holds nothing. About half of them live when the cycle
@@ -79,16 +79,21 @@ impl LineSpace {
         let times = (idle as f64 / live.0.max(1) as f64).clamp(1.0, MOST_TIMES);
         let mut bytes_left = Bytes((MOST_MARKED.0.max(area.0 / 2) as f64 * times) as usize);
         let mut closures_left = bytes_left.0 / USUAL.0;
+        let fullest = |run: BlockRun| Bytes(run.bytes().0 / 8 * FULLEST);
         let mut chosen = Vec::new();
         for (_, run) in sparse {
             let closures = marks.count(run.start(), run.end());
+            // Nearly all closures have two words or more.
+            if Words(2 * closures).to_bytes() > fullest(run) {
+                continue;
+            }
             if closures > closures_left || bytes_left == Bytes::ZERO {
                 break;
             }
             closures_left -= closures;
             marks.prefetch_marked(run.start(), run.end());
             let full = marks.bytes_marked(run.start(), run.end());
-            if full.0 <= run.bytes().0 / 8 * FULLEST {
+            if full <= fullest(run) {
                 bytes_left = bytes_left.saturating_sub(full.max(LEAST_COUNTED));
                 heap.set_state(run, BlockState::of_step(YOUNG).mixed().in_snapshot(true));
                 chosen.push(ChosenBlock::new(run, full));
