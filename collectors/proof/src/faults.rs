@@ -6,7 +6,7 @@
 //! because of that refusal. Afterwards the heap must be intact, can be collected and used again,
 //! and has its statistics.
 
-use crate::random::panics_in_collections_speak;
+use crate::random::in_child;
 use gclab_core::block::Shortage;
 use gclab_core::closure::{Closure, Mut, Ptr};
 use gclab_core::collector::Collector;
@@ -17,6 +17,7 @@ use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_core::world::{EnterError, StartError};
 use gclab_heap_traverse::Checker;
+use std::any::type_name;
 use std::sync::atomic::Ordering::Relaxed;
 
 #[derive(Closure)]
@@ -155,8 +156,12 @@ fn refused<C: Collector>(config: &Config, n: u64) -> (Option<u64>, bool) {
 /// # Panics
 /// If a run ends otherwise than with its checksum or with exhaustion because of the refusal, or if
 /// the heap is damaged afterwards.
+#[track_caller]
 pub fn every_request_refused<C: Collector>(config: &Config) {
-    panics_in_collections_speak();
+    in_child(&format!("{} {config:?}", type_name::<C>()), || refusals::<C>(config));
+}
+
+fn refusals<C: Collector>(config: &Config) {
     let (expected, _) = refused::<C>(config, u64::MAX);
     let expected = expected.expect("without a refusal it fits");
     let (mut n, mut ended) = (1, 0);

@@ -5,7 +5,8 @@
 //! list at their test sizes and compares their checksums. In both, the checker checks the whole
 //! heap after each collection. They panic with the fault: the closure, the slot and the slot's
 //! content; or the shortest failing program that was found, and the seed that finds it again. A
-//! panic or a crash of the collector is such a fault, too: random programs run in a child process.
+//! panic or a crash of the collector is such a fault, too, and ends no other test: tests run in child
+//! processes.
 //!
 //! A failing program of one thread is printed as a test to paste. [`replay`] runs exactly this
 //! program there, until the fault is mended and ever after. Programs of several threads depend on

@@ -3,7 +3,7 @@
 //! Each program has a list that marking takes dozens of slices for, and acts after one of these:
 //! once for each number of slices.
 
-use crate::random::panics_in_collections_speak;
+use crate::random::{in_child, panics_in_collections_speak};
 use gclab_core::closure::{Closure, Mut};
 use gclab_core::collector::{Collector, KindOf};
 use gclab_core::config::{Config, OcamlLetter, OcamlLetters};
@@ -12,6 +12,7 @@ use gclab_core::stats::Statistics;
 use gclab_core::words::{Bytes, Words};
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
+use std::any::type_name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -80,15 +81,18 @@ pub fn in_slices<C: Collector>(program: impl for<'h> FnOnce(&mut Mutator<'h, Kin
 ///
 /// # Panics
 /// If a closure is lost, or the checker finds a fault.
+#[track_caller]
 pub fn slices<C: Collector>() {
-    hidden::<C>();
-    hidden_in_large::<C>();
-    opened::<C>();
-    promoted::<C>();
-    large::<C>();
-    young::<C>();
-    finalised::<C>();
-    moved::<C>();
+    in_child(&format!("slices {}", type_name::<C>()), || {
+        hidden::<C>();
+        hidden_in_large::<C>();
+        opened::<C>();
+        promoted::<C>();
+        large::<C>();
+        young::<C>();
+        finalised::<C>();
+        moved::<C>();
+    });
 }
 
 /// The program takes a closure out of one that is marked and not scanned yet, and overwrites the

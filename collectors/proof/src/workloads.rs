@@ -1,12 +1,13 @@
 //! Workloads at test size, every collection checked.
 
-use crate::random::panics_in_collections_speak;
+use crate::random::in_child;
 use gclab_core::collector::Collector;
 use gclab_core::config::Config;
 use gclab_core::words::Bytes;
 use gclab_core::world::World;
 use gclab_heap_traverse::Checker;
 use gclab_workloads::{Workload, WorkloadList, WorkloadVisitor};
+use std::any::type_name;
 use std::marker::PhantomData;
 
 /// Minimum number of collections in a run at test size: fewer would prove nothing.
@@ -42,13 +43,17 @@ impl<C: Collector> WorkloadVisitor for Checked<C> {
     }
 }
 
-/// Runs workload `name` of the list `W` at its test size under collector `C`, with the checker on.
+/// Runs workload `name` of the list `W` at its test size under collector `C`, with the checker on, in a
+/// child process.
 ///
 /// # Panics
-/// If the checker finds a fault, the checksum is wrong, or the list has no such workload.
+/// If the checker finds a fault, the collector panics or crashes, the checksum is wrong, or the list has no
+/// such workload.
+#[track_caller]
 pub fn workload<C: Collector, W: WorkloadList>(name: &str) {
-    panics_in_collections_speak();
-    W::with(name, Checked::<C>(PhantomData)).unwrap_or_else(|| panic!("no workload is called {name}"));
+    in_child(&format!("{name} {}", type_name::<C>()), || {
+        W::with(name, Checked::<C>(PhantomData)).unwrap_or_else(|| panic!("no workload is called {name}"));
+    });
 }
 
 /// Runs every workload of the list `W`: see [`workload`].

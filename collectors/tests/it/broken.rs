@@ -61,6 +61,12 @@ fn a_panic_in_a_collection_is_reported_and_its_program_shrunk() {
 }
 
 #[test]
+#[should_panic(expected = "the second collection")]
+fn a_panic_in_a_collection_ends_one_test() {
+    gclab_proof::every_request_refused::<Mutant<Panics>>(&gclab_proof::small_heap::<Mutant<Panics>>());
+}
+
+#[test]
 fn a_panic_under_programs_of_several_threads_is_reported() {
     let told = gclab_proof::hunt_in_threads::<Mutant<Panics>>(None).expect_err("the fault is found");
     for part in ["mutant: seed 1: ", "the second collection", "thread 1:", "SIGABRT"] {

@@ -1,11 +1,12 @@
 //! Programs run in a child process, so that a panic inside a collection, a signal, and a program that
-//! never ends are outcomes like any other.
+//! never ends are outcomes like any other, and end no other test.
 //!
 //! The child is the test's own executable. It runs the same test, and finds its task in an
 //! environment variable when the test comes to the search that gave it. Then it ends: with the
 //! status of a success, with [`FAILED`] and the fault on standard error, or otherwise with whatever
 //! it said before it died.
 
+use super::difference::caught;
 use super::numbers::Numbers;
 use std::env;
 use std::io::{Write, stderr, stdout};
@@ -35,6 +36,8 @@ pub(super) enum Task {
     Run(Numbers),
     /// Runs a program that failed once, by its number.
     Regression(usize),
+    /// Does what the caller of [`in_child`] does.
+    Work,
 }
 
 impl Task {
@@ -43,6 +46,7 @@ impl Task {
             Task::Search { seed, cases } => format!("search\n{seed}\n{cases}"),
             Task::Run(program) => format!("run\n{program}"),
             Task::Regression(number) => format!("regression\n{number}"),
+            Task::Work => "work\n".to_owned(),
         }
     }
 
@@ -58,6 +62,7 @@ impl Task {
             }
             "run" => Task::Run(Numbers::read(rest)?),
             "regression" => Task::Regression(rest.parse().ok()?),
+            "work" => Task::Work,
             _ => return None,
         })
     }
@@ -115,6 +120,23 @@ pub(super) fn run(owner: &str, task: &Task) -> Result<Ended, String> {
         case: number(CASE).unwrap_or(0) as usize,
         ops: ops.unwrap_or(0),
     })
+}
+
+/// Does `work` in a child process. `owner` tells this call from others of the same test.
+///
+/// # Panics
+/// With what the child says, if it panics or crashes.
+#[track_caller]
+pub(crate) fn in_child(owner: &str, work: impl FnOnce()) {
+    if task(owner).is_some() {
+        end_with(|| caught(work).map(|()| 0));
+    }
+    if !is_child() {
+        let fault = run(owner, &Task::Work).map_or_else(Some, |ended| ended.fault);
+        if let Some(fault) = fault {
+            panic!("{fault}");
+        }
+    }
 }
 
 /// Whether this process is a child.

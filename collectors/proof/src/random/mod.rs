@@ -38,6 +38,7 @@ mod threads;
 mod weak;
 
 use child::Task;
+pub(crate) use child::in_child;
 pub(crate) use difference::panics_in_collections_speak;
 use gclab_core::collector::Collector;
 use numbers::Numbers;
@@ -179,6 +180,7 @@ fn is_child<C: Collector, K: Kind>() -> bool {
             }
             Task::Run(program) => K::outcome::<C>(&program),
             Task::Regression(number) => interpret::outcome::<C>(&regressions::programs()[number].1),
+            Task::Work => unreachable!("it is for another owner"),
         }
     })
 }
