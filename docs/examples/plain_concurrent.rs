@@ -36,13 +36,11 @@ pub(crate) struct PlainConcurrent {
     slice: Option<Words>,
 }
 
-/// What a pause does: a minor collection, and so much of a cycle; or it collects everything.
+/// What a pause does: a minor collection, and so many words of a cycle; or it collects everything.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Task {
-    Minor,
     Begin,
     Mark(Words),
-    Finish,
     Everything,
 }
 
@@ -99,7 +97,7 @@ unsafe impl Collector for PlainConcurrent {
             marks: Arc::new(MarkBits::new(heap)?),
             spare: Some(MarkBits::beside_another(heap)?),
             shared: Arc::default(),
-            task: Task::Minor,
+            task: Task::Mark(Words(0)),
             old: Amount::default(),
             area: sizing.first_area()?,
             sizing,
@@ -133,15 +131,15 @@ impl Collect for PlainConcurrent {
         let limited = |words: Words| words.min(self.slice.unwrap_or(words));
         let is_marking = self.spare.is_none();
         self.task = match cause.request() {
-            Some(Request::Cycle) if is_marking => Task::Finish,
+            Some(Request::Cycle) if is_marking => Task::Mark(Words(usize::MAX)),
             Some(Request::Slice(_)) if !is_marking => Task::Begin,
             Some(Request::Slice(words)) => Task::Mark(limited(words)),
             _ if cause.forces_major() || self.sizing.is_urgent() => Task::Everything,
             _ if is_marking && (self.slice.is_some() || self.shared.is_dry.load(Relaxed)) => Task::Mark(limited(LAST)),
             _ if !is_marking && self.old.bytes() > self.sizing.old_limit() => Task::Begin,
-            _ => Task::Minor,
+            _ => Task::Mark(Words(0)),
         };
-        let major = matches!(self.task, Task::Everything | Task::Finish);
+        let major = matches!(self.task, Task::Everything | Task::Mark(Words(usize::MAX)));
         Some(Due {
             generation: u32::from(major),
             major,
@@ -151,11 +149,11 @@ impl Collect for PlainConcurrent {
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         self.shared.is_dry.store(false, Relaxed);
         let snapshot = self.shared.snapshot.lock().expect("sound").take();
-        let (marked, cycle) = match (self.task, snapshot) {
-            (Task::Everything, snapshot) => (self.everything(pause, snapshot), Cycle::Whole),
-            (Task::Begin, _) => (self.begin(pause), Cycle::Began),
-            (_, Some(snapshot)) => self.advance(pause, snapshot),
-            (_, None) => (self.promote(pause, None), Cycle::None),
+        let (marked, cycle, in_slice) = match (self.task, snapshot) {
+            (Task::Everything, snapshot) => (self.everything(pause, snapshot), Cycle::Whole, Words(0)),
+            (Task::Begin, _) => self.begin(pause),
+            (Task::Mark(budget), Some(snapshot)) => self.advance(pause, snapshot, budget),
+            (Task::Mark(_), None) => (self.promote(pause, None), Cycle::None, Words(0)),
         };
         if self.spare.is_none() && self.slice.is_none() {
             pause.background.start(Arc::clone(&self.shared) as Arc<dyn Background>);
@@ -168,6 +166,7 @@ impl Collect for PlainConcurrent {
         (work.cycle, work.generation) = (cycle, u32::from(cycle != Cycle::None));
         (work.live, work.large) = (self.old.bytes(), self.old.large.to_bytes());
         work.slop = held - work.live;
+        work.marked = cycle.is_slice().then(|| in_slice.to_bytes());
         if let Some(area) = self.sizing.after_in_place(pause, &mut outcome) {
             self.area = area;
         }
@@ -203,18 +202,18 @@ impl PlainConcurrent {
     }
 
     /// A minor collection, after which a cycle begins: marks the referents of roots.
-    fn begin(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
+    fn begin(&mut self, pause: &mut Pause<'_, Bump>) -> (Marked, Cycle, Words) {
         let promoted = self.promote(pause, None);
         self.set_in_snapshot(pause.heap, true);
         let spare = self.spare.take().expect("no cycle is under way");
         let marks = SnapshotMarks::new(pause.heap, spare, Arc::clone(&self.marks));
         let (trace, found) = SlicedTrace::begin(pause, &marks);
         *self.shared.snapshot.lock().expect("sound") = Some((marks, trace, Amount::from(&found)));
-        promoted
+        (promoted, Cycle::Began, found.words)
     }
 
     /// A minor collection while a snapshot is marked. If nothing is left to mark, the cycle ends.
-    fn advance(&mut self, pause: &mut Pause<'_, Bump>, snapshot: Snapshot) -> (Marked, Cycle) {
+    fn advance(&mut self, pause: &mut Pause<'_, Bump>, snapshot: Snapshot, budget: Words) -> (Marked, Cycle, Words) {
         let (marks, trace, mut marked) = snapshot;
         // The notes come first: a minor collection frees young closures.
         let (trace, noted) = trace.note_overwritten(pause, &marks);
@@ -223,17 +222,12 @@ impl PlainConcurrent {
         marked += &noted;
         marked += &promoted;
         let marks = SnapshotMarks::new(pause.heap, marks, Arc::clone(&self.marks));
-        let budget = match self.task {
-            Task::Mark(words) => words,
-            Task::Finish => Words(usize::MAX),
-            _ => Words(0),
-        };
         let (left, found) = trace.advance(pause, &marks, budget);
         pause.events.phase(Phase::Marked);
         marked += &found;
         if let Some(trace) = left {
             *self.shared.snapshot.lock().expect("sound") = Some((marks, trace, marked));
-            return (promoted, Cycle::Continued);
+            return (promoted, Cycle::Continued, noted.words + found.words);
         }
         self.set_in_snapshot(pause.heap, false);
         let marks = marks.into_marks();
@@ -241,7 +235,7 @@ impl PlainConcurrent {
         self.spare = Some(self.cleared(former));
         self.old = marked;
         self.sweep(pause);
-        (promoted, Cycle::Ended)
+        (promoted, Cycle::Ended, noted.words + found.words)
     }
 
     /// Collects everything. A cycle is given up.
@@ -298,4 +292,9 @@ fn exclusive(marks: &mut Arc<MarkBits>) -> &mut MarkBits {
 #[test]
 fn closures_hidden_during_marking_survive() {
     gclab_proof::slices::slices::<PlainConcurrent>();
+}
+
+#[test]
+fn cycles_begin_and_end_unasked() {
+    gclab_proof::slices::cycles::<PlainConcurrent>();
 }

@@ -13,8 +13,8 @@
 //! the order in which the threads run, so they are printed as a list of operations.
 //!
 //! [`slices`](slices::slices) is for collectors that work in slices: its programs try to hide
-//! closures from a marking that is under way. [`every_request_refused`] refuses one request for
-//! memory after the other.
+//! closures from a marking that is under way. [`cycles`](slices::cycles) waits for cycles that nobody
+//! requests. [`every_request_refused`] refuses one request for memory after the other.
 //!
 //! ```no_run
 //! # type MyCollector = gclab_collectors::Copying;

@@ -1,12 +1,13 @@
 //! Programs that run between the slices of a cycle, and try to hide closures from its marking.
 //!
 //! Each program has a list that marking takes dozens of slices for, and acts after one of these:
-//! once for each number of slices.
+//! once for each number of slices. Another program waits for cycles that the background thread marks.
 
 use crate::random::{in_child, panics_in_collections_speak};
 use gclab_core::closure::{Closure, Mut};
-use gclab_core::collector::{Collector, KindOf};
+use gclab_core::collector::{Collector, Cycle, KindOf};
 use gclab_core::config::{Config, OcamlLetter, OcamlLetters};
+use gclab_core::events::{Event, EventKind, Listener};
 use gclab_core::mutator::{MutByteArray, MutVar, Mutator, MutatorKind, OptionRoot, Request};
 use gclab_core::stats::Statistics;
 use gclab_core::words::{Bytes, Words};
@@ -15,6 +16,8 @@ use gclab_heap_traverse::Checker;
 use std::any::type_name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// A link of a list.
 #[derive(Closure, Debug)]
@@ -93,6 +96,71 @@ pub fn slices<C: Collector>() {
         finalised::<C>();
         moved::<C>();
     });
+}
+
+/// Counts the cycles that ended.
+struct Ended(Arc<AtomicU64>);
+
+impl Listener for Ended {
+    fn event(&mut self, event: &Event<'_>) {
+        if let EventKind::Recorded { collection, .. } = event.kind {
+            let is_ended = collection.work.cycle == Cycle::Ended;
+            self.0.fetch_add(is_ended.into(), Relaxed);
+        }
+    }
+}
+
+/// Tests a collector whose background thread marks. Cycles begin and end without a request, as lists die
+/// one after another. When the thread has nothing left to do, the program is stopped before it has used
+/// up its area. Slices say what they marked.
+///
+/// # Panics
+/// If they do not, or the checker finds a fault.
+#[track_caller]
+pub fn cycles<C: Collector>() {
+    in_child(&format!("cycles {}", type_name::<C>()), unasked::<C>);
+}
+
+fn unasked<C: Collector>() {
+    /// Lists that may be made until cycles have ended.
+    const LISTS: usize = 200;
+    /// Times that the program waits for the thread, how long, and the bytes that it allocates after each.
+    const WAITS: usize = 1000;
+    const WAIT: Duration = Duration::from_millis(1);
+    const BETWEEN: usize = 8 << 10;
+    let config = Config {
+        allocation_area: Bytes(2 * WAITS * BETWEEN),
+        ..super::small_heap::<C>()
+    };
+    let mut world = World::new::<C>(&config).expect("a small heap");
+    let count = Arc::new(AtomicU64::new(0));
+    world.listen(Box::new(Ended(Arc::clone(&count))));
+    world.listen(Box::new(Checker::new(world.collector()).exact()));
+    let session = world.enter(|m| {
+        m.frame(|m, [long]| {
+            let long = long.put_option(m, None);
+            let begun = (0..LISTS).any(|_| {
+                long.set(m, None);
+                list(m, &long, LENGTH);
+                m.blocking(|| sleep(WAIT));
+                count.load(Relaxed) > 2
+            });
+            assert!(begun, "no cycles begin, or none ends");
+            m.collect(Request::Full);
+            m.collect(SLICE);
+            let before = count.load(Relaxed);
+            let ended = (0..WAITS).any(|_| {
+                m.blocking(|| sleep(WAIT));
+                for value in 0..BETWEEN / size_of::<[u64; 3]>() {
+                    m.alloc(|_| Number::new(value as u64, None));
+                }
+                count.load(Relaxed) > before
+            });
+            assert!(ended, "the program is not stopped when nothing is left to mark");
+        });
+    });
+    session.expect("enough memory");
+    assert!(world.finish().slices.marked > 0, "slices have marked nothing");
 }
 
 /// The program takes a closure out of one that is marked and not scanned yet, and overwrites the
