@@ -87,8 +87,8 @@ pub use summary::{
     CapTimes, Figure, Generation, Interval, Live, LookTimes, Parallel, Sparks, Stops, Summary, TimeSamples,
 };
 pub use timeline::{
-    Census, Collections, GENERATIONS, HeapProfile, Lane, Looked, Mark, Pause, Piece, STATES, Sample, SparkSample,
-    State, Timeline,
+    Census, Collections, GENERATIONS, HeapProfile, Lane, Mark, Pause, Piece, STATES, Sample, SparkSample, State,
+    Stretch, Timeline,
 };
 pub use value::{Fields, Value, texts};
 pub use writer::{Buffer, Misfit, Writer};

@@ -107,15 +107,23 @@ impl Pause {
     }
 }
 
-/// A look at the stopped heap, or neighbouring ones in one cell.
+/// A look at the stopped heap, or concurrent work of the collector; or neighbouring ones in one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Looked {
+pub struct Stretch {
     /// The beginning of the first.
     pub from: u64,
     /// The end of the last.
     pub to: u64,
     /// The sum of their lengths in nanoseconds.
     pub total_ns: u64,
+}
+
+impl Stretch {
+    pub(super) fn single(from: u64, to: u64) -> Self {
+        let to = to.max(from);
+        let total_ns = to - from;
+        Stretch { from, to, total_ns }
+    }
 }
 
 /// A marker or message of the program, or neighbouring ones.
@@ -195,7 +203,9 @@ pub struct Timeline {
     /// The pauses of the program, as `-s` counts them.
     pub pauses: Vec<Pause>,
     /// The looks at the stopped heap, which only gclab's own logs record: censuses and checks.
-    pub looks: Vec<Looked>,
+    pub looks: Vec<Stretch>,
+    /// Concurrent marking, each from its beginning to the pause that ends it, and concurrent sweeps.
+    pub concurrent: [Vec<Stretch>; 2],
     /// The sizes of the heap after collections.
     pub heap_size: Vec<Sample>,
     /// The live data after major collections.

@@ -1,6 +1,6 @@
 //! How pieces, pauses, samples and marks are merged.
 
-use super::data::{Collections, Looked, Mark, Pause, Piece, STATES, Sample, SparkSample, State};
+use super::data::{Collections, Mark, Pause, Piece, STATES, Sample, SparkSample, State, Stretch};
 use super::series::Entry;
 
 impl Piece {
@@ -79,7 +79,7 @@ impl Entry for Pause {
     }
 }
 
-impl Entry for Looked {
+impl Entry for Stretch {
     fn span(&self) -> (u64, u64) {
         (self.from, self.to.max(self.from + 1))
     }

@@ -1,7 +1,7 @@
 //! Takes the events of a log, and puts each where it belongs.
 
 use super::cap::{Cap, Stats, Stop};
-use super::data::{Collections, GENERATIONS, Lane, Looked, Pause, Sample, SparkSample, Timeline};
+use super::data::{Collections, GENERATIONS, Lane, Pause, Sample, SparkSample, Stretch, Timeline};
 use super::marks::Marks;
 use super::pauses::Pauses;
 use super::profile::Bands;
@@ -24,9 +24,12 @@ pub(super) struct Fold {
     last: Option<u64>,
     caps: Vec<Option<Box<Cap>>>,
     pauses: Pauses<Pause>,
-    looks: Pauses<Looked>,
+    looks: Pauses<Stretch>,
     /// When the current look began.
     look_began: Option<u64>,
+    concurrent: [Series<Stretch>; 2],
+    /// When the current ones began.
+    concurrent_began: [Option<u64>; 2],
     heap_size: Series<Sample>,
     live: Series<Sample>,
     marks: Marks,
@@ -47,6 +50,8 @@ impl Fold {
             pauses: Pauses::default(),
             looks: Pauses::default(),
             look_began: None,
+            concurrent: Default::default(),
+            concurrent_began: [None; 2],
             heap_size: Series::default(),
             live: Series::default(),
             marks: Marks::default(),
@@ -71,6 +76,10 @@ impl Fold {
             USER_MARKER | USER_MSG => self.marks.mark(number == USER_MARKER, event.payload(), time),
             LOOK_BEGIN => self.look_began = Some(time),
             LOOK_END => self.look(time),
+            CONC_MARK_BEGIN => self.concurrent_began[0] = Some(time),
+            CONC_MARK_END => self.concurrent(0, time),
+            CONC_SWEEP_BEGIN => self.concurrent_began[1] = Some(time),
+            CONC_SWEEP_END => self.concurrent(1, time),
             HEAP_PROF_BEGIN..=HEAP_BIO_PROF_SAMPLE_BEGIN => self.bands.event(event, number, time),
             _ => {}
         }
@@ -128,12 +137,16 @@ impl Fold {
     /// A look at the heap ends.
     fn look(&mut self, to: u64) {
         let Some(from) = self.look_began.take() else { return };
-        let look = Looked {
-            from,
-            to: to.max(from),
-            total_ns: to.saturating_sub(from),
+        self.entries += usize::from(self.looks.push(Stretch::single(from, to), self.step));
+    }
+
+    /// Concurrent marking or sweeping ends.
+    fn concurrent(&mut self, which: usize, to: u64) {
+        let Some(from) = self.concurrent_began[which].take() else {
+            return;
         };
-        self.entries += usize::from(self.looks.push(look, self.step));
+        let more = self.concurrent[which].push(Stretch::single(from, to), self.step);
+        self.entries += usize::from(more);
     }
 
     /// A size that a collection reports.
@@ -207,6 +220,9 @@ impl Fold {
             let step = self.step;
             self.entries = self.pauses.coarsen(step) + self.looks.coarsen(step);
             self.entries += self.heap_size.coarsen(step) + self.live.coarsen(step);
+            for series in &mut self.concurrent {
+                self.entries += series.coarsen(step);
+            }
             for cap in self.caps.iter_mut().flatten() {
                 self.entries += cap.pieces.coarsen(step) + cap.allocated.coarsen(step) + cap.sparks.coarsen(step);
             }
@@ -217,6 +233,7 @@ impl Fold {
     /// their last ones; what they did afterwards is unknown. `damaged`: the log lost its end.
     pub(super) fn finish(mut self, lost_ends: impl Iterator<Item = (Option<u16>, u64)>, damaged: bool) -> Timeline {
         let length = self.last.map_or(0, |last| last + 1);
+        (0..2).for_each(|which| self.concurrent(which, length));
         for (cap, last) in lost_ends {
             let place = cap.map_or(usize::MAX, usize::from);
             if let Some(Some(cap)) = self.caps.get_mut(place) {
@@ -243,6 +260,7 @@ impl Fold {
             lanes: lanes.collect(),
             pauses: self.pauses.into_entries(),
             looks: self.looks.into_entries(),
+            concurrent: self.concurrent.map(Series::into_entries),
             heap_size: self.heap_size.into_entries(),
             live: self.live.into_entries(),
             profile: self.bands.finish(damaged),

@@ -24,8 +24,8 @@ use std::fs::File;
 use std::io::{Read, Seek};
 
 pub use data::{
-    Census, Collections, GENERATIONS, HeapProfile, Lane, Looked, Mark, Pause, Piece, STATES, Sample, SparkSample,
-    State, Timeline,
+    Census, Collections, GENERATIONS, HeapProfile, Lane, Mark, Pause, Piece, STATES, Sample, SparkSample, State,
+    Stretch, Timeline,
 };
 
 use crate::error::Error;

@@ -61,6 +61,22 @@ fn sparks_are_counted_by_capability() {
     assert!(sparks(1).eq([(200, [5, 0, 0, 5])]));
 }
 
+/// The last marking has not ended when the log does.
+#[test]
+fn concurrent_work_is_apart_from_the_capabilities() {
+    let events: Events<'_> = &[
+        (10, &CONC_MARK_BEGIN, &[]),
+        (40, &CONC_MARK_END, &[7]),
+        (50, &CONC_SWEEP_BEGIN, &[]),
+        (60, &CONC_SWEEP_END, &[]),
+        (90, &CONC_MARK_BEGIN, &[]),
+    ];
+    let spans = fold(&[events], 100)
+        .concurrent
+        .map(|all| all.iter().map(|one| (one.from, one.to)).collect::<Vec<_>>());
+    assert_eq!(spans, [vec![(10, 40), (90, 91)], vec![(50, 60)]]);
+}
+
 #[test]
 fn each_spark_counts_where_it_is_logged() {
     let owner: Events<'_> = &[

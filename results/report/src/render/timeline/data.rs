@@ -4,14 +4,14 @@
 //! or, if it has several states, 9 more than the sum of 2^state over its states, and the time in
 //! each. A pause is its distance from the end of the one before, its length, its generation and the
 //! bytes copied; or, if it stands for several, 3 more than the sum of 2^generation, and for each of
-//! these generations the number, the sum, the longest, and the bytes copied. A look at the heap is
-//! its distance from the end of the one before, its length, and the time in looks, which is less if
-//! it stands for several. Sparks are their time and the four counts.
+//! these generations the number, the sum, the longest, and the bytes copied. A look at the heap, or
+//! concurrent work, is its distance from the end of the one before, its length, and the time in it, which
+//! is less if it stands for several. Sparks are their time and the four counts.
 
 use serde_json::{Map, Value, json};
 
 use super::facts::TimelineFacts;
-use gclab_eventlog::{HeapProfile, Lane, Looked, Mark, Pause, Sample, SparkSample, Timeline};
+use gclab_eventlog::{HeapProfile, Lane, Mark, Pause, Sample, SparkSample, Stretch, Timeline};
 
 /// The first number of a piece with several states.
 const SEVERAL_STATES: u64 = gclab_eventlog::STATES as u64;
@@ -38,7 +38,8 @@ pub(super) fn json(facts: &TimelineFacts<'_>) -> String {
         "lanes": lanes,
         "allocated": allocated.collect::<Vec<_>>(),
         "pauses": pauses(&timeline.pauses),
-        "looks": looks(&timeline.looks),
+        "looks": stretches(&timeline.looks),
+        "concurrent": timeline.concurrent.each_ref().map(|each| stretches(each)),
         "size": samples(&timeline.heap_size, timeline),
         "live": samples(&timeline.live, timeline),
         "sparks": timeline.lanes.iter().map(|lane| sparks(&lane.sparks)).collect::<Vec<_>>(),
@@ -87,14 +88,14 @@ fn pauses(pauses: &[Pause]) -> Vec<i64> {
     numbers
 }
 
-fn looks(looks: &[Looked]) -> Vec<i64> {
+fn stretches(stretches: &[Stretch]) -> Vec<i64> {
     let mut end = 0;
-    let numbers = looks.iter().flat_map(|look| {
-        let before = std::mem::replace(&mut end, look.to as i64);
+    let numbers = stretches.iter().flat_map(|one| {
+        let before = std::mem::replace(&mut end, one.to as i64);
         [
-            look.from as i64 - before,
-            (look.to - look.from) as i64,
-            look.total_ns as i64,
+            one.from as i64 - before,
+            (one.to - one.from) as i64,
+            one.total_ns as i64,
         ]
     });
     numbers.collect()
@@ -163,7 +164,7 @@ mod tests {
         };
         let none = Collections::default();
         let sample = |at, last, max, count| Sample { at, last, max, count };
-        let look = |from, to, total_ns| Looked { from, to, total_ns };
+        let look = |from, to, total_ns| Stretch { from, to, total_ns };
         let spark_sample = |at, created| SparkSample {
             at,
             all: Sparks {
@@ -196,6 +197,7 @@ mod tests {
                 },
             ],
             looks: vec![look(15, 18, 3), look(20, 30, 4)],
+            concurrent: [vec![look(1, 9, 8)], vec![]],
             heap_size: vec![sample(6, 7, 9, 3)],
             ..Timeline::default()
         };
@@ -216,6 +218,7 @@ mod tests {
         // Generations 0 and 2: 3 + 1 + 4. The second pause starts 2 ns after the end of the first.
         assert_eq!(data["pauses"], json!([2, 4, 0, 99, 2, 7, 8, 2, 4, 3, 8, 1, 2, 2, 9]));
         assert_eq!(data["looks"], json!([15, 3, 3, 2, 10, 4]));
+        assert_eq!(data["concurrent"], json!([[1, 8, 8], []]));
         assert_eq!(
             data["size"],
             json!({ "at": [6], "last": [7], "max": [9], "count": [3] })

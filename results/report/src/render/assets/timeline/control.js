@@ -152,6 +152,10 @@ function read(event) {
     const length = lengthText(lane.ends[piece] - from);
     words.push(`cap ${log.caps[place]}: ${state === undefined ? "several states in" : NAMES[state]} ${length}`);
   });
+  concurrent.forEach((all, which) => {
+    const one = all.find(({ from, to }) => from <= at && at < to);
+    if (one) words.push(`${CONCURRENT[which][1]} ${lengthText(one.total)}`);
+  });
   for (const [series, name] of [[size, "heap"], [live, "live"]]) {
     const place = upTo(series.at, at) - 1;
     if (place >= 0) words.push(`${name} ${bytesText(series.last[place])}`);

@@ -117,7 +117,9 @@ function lanesImage(some, start, span, wide, high) {
 // The height of a lane, and the top of each one.
 const laneHeight = () => lanes.length <= 4 ? 34 : lanes.length <= 16 ? 24 : lanes.length <= 64 ? 16 : 9;
 const laneTop = place => AXIS + MARKS + place * (laneHeight() + 4);
-const lanesHeight = () => laneTop(lanes.length) + 2;
+// Below them, what the collector does concurrently: marking, and sweeping.
+const CONCURRENT = [["--older", "concurrent marking"], ["--finishing", "concurrent sweep"]];
+const lanesHeight = () => laneTop(lanes.length) + 2 + (isConcurrent ? 14 : 0);
 
 function drawLanes() {
   const pen = prepare(byId("lanes"), lanesHeight()), ratio = devicePixelRatio || 1, high = laneHeight();
@@ -135,6 +137,19 @@ function drawLanes() {
     const image = lanesImage([lane], view.from, spanOf(), Math.round(plotWidth() * ratio), Math.round(high * ratio));
     pen.putImageData(image, Math.round(LEFT * ratio), Math.round(y * ratio));
     nameStates(pen, lane, y, high);
+  });
+  if (isConcurrent) drawConcurrent(pen, laneTop(lanes.length));
+}
+
+function drawConcurrent(pen, y) {
+  text(pen, "concurrent", LEFT - 8, y + 5, "right", "--ink");
+  concurrent.forEach((all, which) => {
+    pen.fillStyle = colours[CONCURRENT[which][0]];
+    for (const { from, to } of all) {
+      if (to < view.from || from > view.to) continue;
+      const left = xOf(Math.max(from, view.from));
+      pen.fillRect(left, y, Math.max(1, xOf(Math.min(to, view.to)) - left), 10);
+    }
   });
 }
 

@@ -154,6 +154,7 @@ for (const id of ["from", "to"]) byId(id).addEventListener("change", () => {
 function tellLegend() {
   const line = name => Object.assign(document.createElement("i"), { className: "line", style: `color: var(${name})` });
   const parts = used.map(state => named(STATE_COLOURS[state], NAMES[state]));
+  CONCURRENT.forEach((shade, which) => { if (concurrent[which].length) parts.push(named(...shade)); });
   const lines = [[size.at.length, "--size", "heap size"], [live.at.length, "--live", "live data after major collections"],
     ...["created", "converted", "fizzled", "in pools"].map((name, which) => [hasSparks, SPARK_COLOURS[which], `sparks ${name}`])];
   for (const [has, shade, words] of lines) {

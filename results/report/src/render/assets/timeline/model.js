@@ -69,14 +69,15 @@ function decodePauses(numbers) {
   return pauses;
 }
 
-function decodeLooks(numbers) {
-  const looks = [];
+// Looks at the heap, or concurrent work.
+function decodeStretches(numbers) {
+  const all = [];
   for (let at = 0, end = 0; at < numbers.length; at += 3) {
     const from = end + numbers[at], total = numbers[at + 2];
     end = from + numbers[at + 1];
-    looks.push({ from, to: end, single: end - from === total, total });
+    all.push({ from, to: end, single: end - from === total, total });
   }
-  return looks;
+  return all;
 }
 
 // A series: times, last and largest figures, and numbers.
@@ -107,7 +108,8 @@ function sparksAt(moment, which) {
 
 const largest = list => list.reduce((a, b) => Math.max(a, b), 0);
 const lanes = log.lanes.map(decodeLane);
-const pauses = decodePauses(log.pauses), looks = decodeLooks(log.looks);
+const pauses = decodePauses(log.pauses), looks = decodeStretches(log.looks);
+const concurrent = log.concurrent.map(decodeStretches), isConcurrent = concurrent.some(all => all.length);
 const allocated = log.allocated.map(decodeSamples);
 const size = decodeSamples(log.size), live = decodeSamples(log.live);
 const sparks = log.sparks.map(decodeSparks), hasSparks = sparks.some(({ counts }) => largest(counts[0]) > 0);
