@@ -322,7 +322,7 @@ impl Spaces {
             mutant!("concurrent/epoch-not-flipped", std::mem::replace(exclusive(&mut self.marks), marks) => marks);
         let marks = exclusive(&mut self.marks);
         self.live = live;
-        self.lines.sweep_in_steps(heap, marks, live);
+        self.lines.sweep_in_steps(heap, marks);
         self.large.sweep(heap, marks);
         self.free_emptied(heap);
         // The next area is not that of before the cycle.

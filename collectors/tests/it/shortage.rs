@@ -206,6 +206,7 @@ struct Item {
 }
 
 /// The number of major collections of a program with a long list, which then drops what it allocates.
+/// Nine tenths of its limit are live.
 fn major_collections_beside_a_list<C: Collector>() -> usize {
     let limited = Config {
         max_heap: Some(Bytes::kib(21_900)),
@@ -242,6 +243,15 @@ fn minor_collections_go_on_beside_the_reserve() {
         major_collections_beside_a_list::<Concurrent>(),
     ];
     assert!(counts.iter().all(|&count| count < 12), "{counts:?}");
+}
+
+/// Where closures die by the block, nothing is worth moving. The reserve used to take most of what was
+/// free.
+#[test]
+fn a_dense_heap_keeps_no_reserve() {
+    // It was 76.
+    let count = major_collections_beside_a_list::<Immix>();
+    assert!(count < 30, "{count}");
 }
 
 /// The reserve used to be given up when memory ran short. Then no block could be emptied, and each

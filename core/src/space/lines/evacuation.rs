@@ -69,8 +69,9 @@ impl LineSpace {
         if_short: bool,
     ) {
         self.leave(marks, capabilities);
-        let idle = self.held.saturating_sub(live.0 + self.taken);
-        self.is_short = if_short;
+        let in_use = live.0 + self.taken;
+        let idle = self.held.saturating_sub(in_use);
+        (self.is_short, self.in_use) = (if_short, in_use);
         let part = if if_short { IDLE_PART_IF_SHORT } else { IDLE_PART };
         if idle < self.held.div_ceil(part) {
             return;
@@ -100,7 +101,9 @@ impl LineSpace {
     /// So the reserve comes first, and mutators have an eighth of the free blocks at least, and the
     /// holes.
     pub fn keep_reserve(&mut self, heap: &mut Heap, area: Bytes) {
-        let (left, most) = (heap.left(), self.most_reserve());
+        let left = heap.left();
+        // Mutators will have all of it.
+        let most = Bytes((self.held + left.0) / RESERVE_PART).max(BLOCK);
         let kept = most.min(left - LEFT_AT_LEAST.min(Bytes(left.0 / LEFT_PART)));
         let is_needed = left < area + most && !self.is_dense;
         if kept >= BLOCK && is_needed && !mutant!("evacuate/no-reserve") {
@@ -108,10 +111,21 @@ impl LineSpace {
         }
     }
 
-    /// Notes after a marking that left `live` bytes whether blocks have idle memory.
-    pub(super) fn note_density(&mut self, live: Bytes) {
-        let idle = self.held.saturating_sub(live.0);
-        self.is_dense = self.is_short && idle < self.held.div_ceil(IDLE_PART_IF_SHORT);
+    /// Notes after a marking that left `live` bytes whether a reserve would only be in the way: all free
+    /// memory would be its, or closures die by the block and leave hardly a hole. The marking emptied
+    /// `emptied` bytes of blocks.
+    pub(super) fn note_density(&mut self, live: Bytes, emptied: Bytes) {
+        let least = self.most_reserve().0;
+        let free = self.held.saturating_sub(live.0);
+        let in_holes = free.saturating_sub(self.emptied().0);
+        let died = self.in_use.saturating_sub(live.0);
+        let is_dense = free < least || in_holes < least && emptied.0 > died / 2;
+        self.is_dense = self.is_short && is_dense;
+    }
+
+    /// Bytes of the blocks that are kept for the next evacuation.
+    pub(super) fn reserved(&self) -> Bytes {
+        self.reserve.runs.iter().map(|run| run.bytes()).sum()
     }
 
     /// Whether mutators have nearly all memory of the heap: what is left is less than a reserve.
@@ -210,7 +224,7 @@ impl LineSpace {
     /// Takes free blocks until the reserve has `wanted` bytes of them, or the heap has none left.
     /// Returns their size.
     pub(super) fn fill_reserve(&mut self, heap: &mut Heap, wanted: Bytes) -> Bytes {
-        let mut room: usize = self.reserve.runs.iter().map(|run| run.bytes().0).sum();
+        let mut room = self.reserved().0;
         while room < wanted.0 {
             let Ok(run) = self.allocate(heap, self.step) else {
                 break;

@@ -84,8 +84,10 @@ pub struct LineSpace {
     reserve: Reserve,
     /// Memory was short at the last marking of everything.
     is_short: bool,
-    /// It was, and that marking left so little memory idle that no block is worth emptying.
+    /// It was, and that marking left no block that is worth emptying.
     is_dense: bool,
+    /// Bytes of closures before it, dead or alive.
+    in_use: usize,
     /// By capability: the memory of its mutator.
     lent: Vec<Lent>,
     /// Bytes of all blocks.
@@ -134,6 +136,7 @@ impl LineSpace {
             reserve: Reserve::default(),
             is_short: false,
             is_dense: false,
+            in_use: 0,
             lent: vec![Lent::default(); capabilities],
             held: 0,
             taken: 0,
@@ -224,16 +227,17 @@ impl LineSpace {
     /// Sweeps after marking of everything, which left `live` bytes: frees the blocks without marks.
     /// In the others, unmarked memory is free from now on.
     pub fn sweep(&mut self, heap: &mut Heap, marks: &mut MarkBits, live: Bytes) {
-        self.sweep_in_steps(heap, marks, live);
+        let reserved = self.reserved();
+        self.sweep_in_steps(heap, marks);
+        self.note_density(live, self.emptied().saturating_sub(reserved));
         self.free_empty(heap, usize::MAX);
     }
 
     /// As [`LineSpace::sweep`], but it is for [`LineSpace::free_empty`] to free the blocks.
-    pub fn sweep_in_steps(&mut self, heap: &mut Heap, marks: &mut MarkBits, live: Bytes) {
+    pub fn sweep_in_steps(&mut self, heap: &mut Heap, marks: &mut MarkBits) {
         self.end_evacuation(marks);
         self.keep_marked(heap, marks);
         self.empty_unmarked(heap, marks);
-        self.note_density(live);
         self.begin_search(marks);
         self.charge_lists(heap);
     }

@@ -60,8 +60,8 @@ impl LineSpace {
         } else {
             self.reserve_holes(marks, expected)
         };
-        let in_blocks: usize = self.reserve.runs.iter().map(|run| run.bytes().0).sum();
-        self.fill_reserve(heap, Bytes(in_blocks + expected.saturating_sub(in_holes).0));
+        let in_blocks = self.reserved();
+        self.fill_reserve(heap, in_blocks + expected.saturating_sub(in_holes));
     }
 
     /// Takes holes of at least `wanted` bytes together, if [`MOST_SEARCHED`] blocks have that many.
