@@ -4,6 +4,7 @@
 use crate::block::{BlockState, FIRST_OLD_STEP};
 use crate::capability::{Capabilities, Capability};
 use crate::closure::{ClosureRef, Slot};
+use crate::field_log::LOGGING;
 use std::marker::PhantomData;
 
 /// A barrier: the code that runs when the mutator overwrites a pointer, loads one or opens a weak
@@ -11,7 +12,8 @@ use std::marker::PhantomData;
 /// implements this for all of them, one that keeps its own state in its allocator for that one.
 pub trait Barrier<A>: 'static {
     /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or
-    /// a closure). Inlined into every store; only a barrier that calls `old` loads it.
+    /// a closure). Inlined into every store; only a barrier that calls `old` loads it. Before an exchange,
+    /// too, which may fail, or find another value than `old`, since threads exchange at the same time.
     fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
 
     /// The mutator has loaded `closure` (or null) from `slot`, and gets what this returns: a collector
@@ -56,6 +58,9 @@ impl<A> Barrier<A> for NoBarrier {
 /// opened. The bit of these blocks makes them older than all steps, as for mixed blocks: each store
 /// to them reaches the path that remembers slots, and only there the flag is tested. A store that
 /// need not be remembered pays no instruction for it.
+///
+/// For collectors that count references it logs fields ([`FieldLog`](crate::collector::FieldLog)) on the
+/// same path: all blocks of old closures have that bit then.
 #[derive(Debug)]
 pub struct GenerationalBarrier;
 
@@ -73,8 +78,8 @@ impl<A> Barrier<A> for GenerationalBarrier {
         let holder = state.age_of_holder();
         let is_old = holder >= FIRST_OLD_STEP && !mutant!("copy/no-write-barrier");
         if is_old && capability.state_of(new.addr()).step() < holder {
-            if <SnapshotBarrier>::is_marking(capability) {
-                note_and_remember(capability, slot, old(), new);
+            if capability.barrier_word().get() != 0 {
+                note_and_remember(capability, object, slot, old(), new);
             } else {
                 capability.remember(slot);
             }
@@ -89,19 +94,40 @@ impl<A> Barrier<A> for GenerationalBarrier {
     }
 }
 
-/// The generational barrier of a store while marking is on, to a slot that holds `old`. All blocks
-/// of a closure have the same state, so the slot has its closure's.
+/// The generational barrier of a store while marking or logging is on, to a slot of `object` that holds
+/// `old`. All blocks of a closure have the same state, so the slot has its closure's.
 #[cold]
 #[inline(never)]
-fn note_and_remember<A>(capability: Capability<'_, A>, slot: Slot, old: u64, new: ClosureRef) {
+fn note_and_remember<A>(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: u64, new: ClosureRef) {
     let state = capability.state_of(slot.addr());
+    let old = ClosureRef(mutant!("ocaml/new-value-noted", old => new.0 as u64) as *mut u64);
+    if capability.barrier_word().get() & LOGGING != 0 {
+        log(capability, object, slot, old, state.is_mixed());
+        return;
+    }
     if state.is_in_snapshot() && !mutant!("ocaml/overwritten-not-noted") {
-        let old = mutant!("ocaml/new-value-noted", old => new.0 as u64);
-        <SnapshotBarrier>::note(capability, ClosureRef(old as *mut u64));
+        <SnapshotBarrier>::note(capability, old);
     }
     let is_younger = capability.state_of(new.addr()).step() < state.in_snapshot(false).age_of_holder();
     if is_younger && !mutant!("concurrent/noted-not-remembered") {
         capability.remember(slot);
+    }
+}
+
+/// Logs the store to a slot of `object`, if it is the first of the epoch.
+fn log<A>(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: ClosureRef, is_mixed: bool) {
+    let log = capability.field_log();
+    if !log.is_first(object.addr(), slot, is_mixed) {
+        return;
+    }
+    if !mutant!("log/slot-not-remembered") {
+        capability.remember(slot);
+    }
+    if !capability.state_of(old.addr()).is_outside() && !mutant!("log/overwritten-not-noted") {
+        log.note(old);
+    }
+    if <SnapshotBarrier>::is_marking(capability) {
+        <SnapshotBarrier>::note(capability, old);
     }
 }
 
@@ -117,12 +143,12 @@ fn note_and_remember<A>(capability: Capability<'_, A>, slot: Slot, old: u64, new
 /// nursery, so they are new. A collector whose young closures have another step takes the notes
 /// before anything moves, and drops the young ones.
 ///
-/// The flag is the capability's [barrier word](Capability::barrier_word). When marking is off the
+/// The flag is a bit of the capability's [barrier word](Capability::barrier_word). When marking is off the
 /// barrier costs the load of that word, and a branch.
 #[derive(Debug)]
 pub struct SnapshotBarrier<B = NoBarrier>(PhantomData<B>);
 
-/// The barrier word while marking is on.
+/// The bit of the barrier word that is set while marking is on.
 const MARKING: u64 = 1;
 
 impl<B> SnapshotBarrier<B> {
@@ -130,14 +156,15 @@ impl<B> SnapshotBarrier<B> {
     pub fn set_marking<A>(capabilities: Capabilities<'_, A>, on: bool) {
         let threads = |each: &Capability<'_, A>| each.has_thread() || !mutant!("concurrent/free-not-marking");
         for capability in capabilities.iter().filter(threads) {
-            capability.barrier_word().set(if on { MARKING } else { 0 });
+            let word = capability.barrier_word();
+            word.set(word.get() & !MARKING | if on { MARKING } else { 0 });
             capability.overwritten().set_marking(on);
         }
     }
 
     #[inline(always)]
     fn is_marking<A>(capability: Capability<'_, A>) -> bool {
-        capability.barrier_word().get() == MARKING
+        capability.barrier_word().get() & MARKING != 0
     }
 
     #[cold]

@@ -8,6 +8,7 @@ use crate::alloc::Alloc;
 use crate::block::{BlockState, StateView};
 use crate::capability_events::CapabilityEvents;
 use crate::closure::Slot;
+use crate::field_log::{FieldLog, LOGGING, LogTables};
 use crate::overwritten::{NoteQueue, Overwritten};
 use crate::remembered::RememberedSet;
 use crate::roots::frames::FrameHeader;
@@ -48,6 +49,7 @@ pub(crate) struct Common {
     /// Whether a thread is inside by it.
     pub(crate) has_thread: Cell<bool>,
     overwritten: Overwritten,
+    field_log: FieldLog,
     /// Allocations left until the next collection, when stressed
     /// ([`crate::config::Config::stress`]).
     pub(crate) until_stress: Cell<u64>,
@@ -78,6 +80,7 @@ impl<A> CapabilityData<A> {
         until_stress: u64,
     ) -> Self {
         let overwritten = Overwritten::beside(&remembered, queue);
+        let field_log = FieldLog::beside(&remembered);
         CapabilityData {
             alloc,
             common: Common {
@@ -89,6 +92,7 @@ impl<A> CapabilityData<A> {
                 number,
                 has_thread: Cell::new(false),
                 overwritten,
+                field_log,
                 until_stress: Cell::new(until_stress),
                 allocated: Cell::new(0),
                 sampled: Cell::new(None),
@@ -224,6 +228,24 @@ impl<'a, A> Capability<'a, A> {
     #[inline(always)]
     pub fn overwritten(self) -> &'a Overwritten {
         &self.common.overwritten
+    }
+
+    /// From the end of this pause on its barrier logs fields in these tables.
+    pub fn begin_log(self, tables: LogTables) {
+        self.field_log().begin(tables);
+        let word = self.barrier_word();
+        word.set(word.get() | LOGGING);
+    }
+
+    /// A pause begins: its barrier gives the tables back. To be called before the slots that it noted are
+    /// traced ([`RememberedTracing::remembered`](crate::trace::RememberedTracing::remembered)).
+    pub fn end_log(self) {
+        self.field_log().end(self.remembered());
+    }
+
+    /// The values that its mutator overwrote in this epoch, if its barrier logs fields.
+    pub fn field_log(self) -> &'a FieldLog {
+        &self.common.field_log
     }
 
     /// The innermost frame of its mutator.

@@ -12,6 +12,7 @@ use crate::overwritten::Overwritten;
 use crate::profile::{CostCentre, Eras, ProofOfStop, SideWords, StackId};
 use crate::remembered::RememberedSet;
 use crate::roots::{FramePlace, Roots, Visited};
+use crate::space::Ledger;
 use crate::sync::Arc;
 use crate::words::{Addr, WORD, Words};
 use std::marker::PhantomData;
@@ -36,6 +37,7 @@ pub struct Stopped<'a> {
     /// One for each capability.
     remembered: &'a [&'a RememberedSet],
     overwritten: &'a [&'a Overwritten],
+    ledger: Option<Ledger<'a>>,
     /// The stack of cost centres of each thread inside, by its capability.
     stacks: &'a [(usize, StackId)],
     mutator_cpu_ns: u64,
@@ -91,6 +93,7 @@ impl<'a> Stopped<'a> {
         roots: Roots<'a>,
         (regions, units, step_names): (&'a RegionWalk<'a>, &'a UnitsWalk<'a>, &'static [&'static str]),
         (remembered, overwritten): (&'a [&'a RememberedSet], &'a [&'a Overwritten]),
+        ledger: Option<Ledger<'a>>,
         stacks: &'a [(usize, StackId)],
         (mutator_cpu_ns, time_ns): (u64, u64),
     ) -> Self {
@@ -102,6 +105,7 @@ impl<'a> Stopped<'a> {
             step_names,
             remembered,
             overwritten,
+            ledger,
             stacks,
             mutator_cpu_ns,
             time_ns,
@@ -154,6 +158,11 @@ impl<'a> Stopped<'a> {
             "these are the eras of another heap"
         );
         eras.side_words().next_era(self);
+    }
+
+    /// What a collector that counts references has counted. Valid right after a collection.
+    pub fn ledger(&self) -> Option<Ledger<'a>> {
+        self.ledger
     }
 
     /// The state of the block that `address` lies in.

@@ -24,6 +24,7 @@ pub mod closure;
 pub mod collector;
 pub mod config;
 pub mod events;
+mod field_log;
 pub mod heap;
 mod inspect;
 mod kind;

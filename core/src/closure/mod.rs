@@ -17,6 +17,7 @@ mod header;
 mod info;
 #[doc(hidden)]
 pub mod layout;
+mod peek;
 mod range;
 mod statics;
 
@@ -25,6 +26,7 @@ pub use gclab_derive::Closure;
 pub use header::Header;
 pub(crate) use info::VARIABLE;
 pub use info::{Kind, TypeInfo};
+pub use peek::Closures;
 pub(crate) use range::{ClosureRange, SlotRange};
 
 use crate::sync::{Ordering, shared_word};
@@ -138,6 +140,9 @@ impl Slot {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(transparent)]
 pub struct ClosureRef(pub(crate) *mut u64);
+
+// SAFETY: as for slots.
+unsafe impl Send for ClosureRef {}
 
 /// A closure's size and its run of slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -19,6 +19,7 @@ pub use crate::alloc::{Alloc, Bump, Cells, Sampling, SizeClass};
 pub use crate::barrier::{Barrier, GenerationalBarrier, NoBarrier, SnapshotBarrier};
 pub use crate::capability::{Capabilities, Capability};
 pub use crate::cause::{Cause, Due, NotBegun, Outcome, Refill, Request};
+pub use crate::field_log::{FieldLog, LogTables, Replaced};
 pub use crate::kind::Direct;
 pub use crate::overwritten::Overwritten;
 pub use crate::roots::{RootSlot, Roots};
@@ -31,6 +32,7 @@ pub use pause::{Pause, Since};
 use crate::block::{OutOfMemory, Region, Units};
 use crate::config::{Config, OwnFlag, Parameter};
 use crate::heap::{Heap, LargeRequest};
+use crate::space::Ledger;
 use crate::words::{Addr, Bytes, Words};
 use std::any::Any;
 
@@ -197,6 +199,11 @@ pub trait Collect: Send + 'static {
     /// map of the heap can show how many are free. None by default.
     fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
         let _ = visit;
+    }
+
+    /// If it counts references: what it has counted, right after a collection.
+    fn ledger(&self) -> Option<Ledger<'_>> {
+        None
     }
 
     /// The names of its steps on a map of the heap, from step 0; empty for a step that it lacks.

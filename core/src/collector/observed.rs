@@ -15,6 +15,7 @@ use crate::closure::{ClosureRef, Slot};
 use crate::collector::Pause;
 use crate::heap::{Heap, LargeRequest};
 use crate::kind::MutatorKind;
+use crate::space::Ledger;
 use crate::words::{Addr, Bytes, Words};
 use std::any::Any;
 
@@ -203,6 +204,10 @@ impl<C: Collector> Collect for Observing<C> {
 
     fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
         self.0.for_each_units(visit);
+    }
+
+    fn ledger(&self) -> Option<Ledger<'_>> {
+        self.0.ledger()
     }
 
     fn step_names(&self) -> &'static [&'static str] {

@@ -16,6 +16,7 @@ use crate::block::{
     BLOCK, BLOCKS_PER_MEGABLOCK, BlockAllocator, BlockRun, BlockState, CHUNK_BLOCKS, Charges, MEGABLOCK, OutOfMemory,
     Shortage, StateView, ToSpace,
 };
+use crate::closure::Closures;
 use crate::config::Config;
 use crate::memory::{MemoryConfig, MemoryError, physical_memory};
 use crate::profile::{Followers, SideWords, Stacks};
@@ -349,6 +350,11 @@ impl Heap {
     /// addition to blocks (mark stacks, tables). Any thread may use the returned handle.
     pub fn charges(&self) -> Charges {
         self.blocks.charges().clone()
+    }
+
+    /// Reads closures.
+    pub fn closures(&self) -> Closures {
+        Closures::new(self.states())
     }
 
     /// Charges for a side table that takes `bytes_per_megablock` for each megablock that is in use

@@ -192,13 +192,11 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         let (current, new) = (Gc::option_to_word(current), Gc::option_to_word(new));
+        self.exchanging(m, word, new, || word.load(Ordering::Relaxed));
         // Release: as in `Slot::publish`. Acquire: the other closure is seen initialised, and a
         // thread whose exchange succeeds sees the writes before the closure was stored.
         match word.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => {
-                self.exchanged(m, word, current, new);
-                Ok(())
-            }
+            Ok(_) => Ok(()),
             // SAFETY: every writer stores null or a pointer to a `U`.
             Err(found) => Err(unsafe { Gc::option_from_word(read(m, word, found)) }),
         }
@@ -218,25 +216,30 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         let new = Gc::option_to_word(new);
+        if !mutant!("log/exchanged-first") {
+            self.exchanging(m, word, new, || word.load(Ordering::Relaxed));
+        }
         // Release and acquire: as in `compare_exchange_pointer`.
         let old = word.swap(new, Ordering::AcqRel);
-        self.exchanged(m, word, old, new);
+        if mutant!("log/exchanged-first") {
+            self.exchanging(m, word, new, || old);
+        }
         // SAFETY: every writer stores null or a pointer to a `U`.
         unsafe { Gc::option_from_word(read(m, word, old)) }
     }
 
-    /// Runs the write barrier after the exchange, because only the exchange returns the old
-    /// pointer. No collection comes between them: the mutator is borrowed.
+    /// Runs the write barrier before an exchange, as before a store: who logs the field first has its value
+    /// of before. Another thread may exchange it in between. What that stored is no part of the snapshot or
+    /// the epoch's first value, and it ran the barrier itself. If the exchange fails, nothing changes.
     #[inline(always)]
-    fn exchanged<M: MutatorKind>(self, m: &NoGc<'h, M>, word: &Word, old: u64, new: u64) {
+    fn exchanging<M: MutatorKind>(self, m: &NoGc<'h, M>, word: &Word, new: u64, old: impl FnOnce() -> u64) {
         // SAFETY: a `Gc` leads to a closure.
         unsafe { m.used(self.closure()) };
-        let old = mutant!("concurrent/exchange-not-noted", old => new);
         M::Barrier::write(
             m.capability(),
             self.closure(),
             slot_of(word),
-            || old,
+            || mutant!("concurrent/exchange-not-noted", old() => new),
             ClosureRef(new as *mut u64),
         );
     }

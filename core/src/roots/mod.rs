@@ -15,7 +15,7 @@ pub(crate) mod watch;
 
 pub(crate) use aged::Visited;
 
-use crate::closure::Slot;
+use crate::closure::{ClosureRef, Slot};
 use crate::sync::Arc;
 use crate::words::{Addr, Bytes, Words};
 use finalisers::FinaliserTable;
@@ -36,6 +36,13 @@ impl RootSlot<'_> {
     /// The plain slot.
     pub(crate) fn slot(self) -> Slot {
         self.0
+    }
+
+    /// The closure that it holds, if it holds one.
+    pub fn get(self) -> Option<ClosureRef> {
+        // SAFETY: a root of a stopped world.
+        let closure = unsafe { self.0.load() };
+        (!closure.is_null()).then_some(closure)
     }
 
     /// The address that it holds.
@@ -82,7 +89,7 @@ impl<'a> Roots<'a> {
     }
 
     /// The roots without handles, weak handles and finalisers of old closures.
-    pub(crate) fn of_young(self) -> Self {
+    pub fn of_young(self) -> Self {
         Roots {
             visited: Visited::Young,
             ..self
@@ -122,6 +129,20 @@ impl<'a> Roots<'a> {
             let finalisers = self.handles.finalisers();
             finalisers.for_each_first(self.visited, |slot| visit(RootSlot::new(slot)));
         }
+    }
+
+    /// Calls `visit` for every slot of the mutators' frames.
+    pub fn for_each_in_frames(&self, mut visit: impl FnMut(RootSlot<'a>)) {
+        self.for_each_frame_slot(|slot| visit(RootSlot::new(slot)));
+    }
+
+    /// Calls `visit` for every slot that is not in a frame: those of handles, weak handles, ephemerons and
+    /// finalisers, and of closures that are watched. They lead to closures that a collector may not free
+    /// before a trace, unless it knows what each of them means.
+    pub fn for_each_elsewhere(&self, mut visit: impl FnMut(RootSlot<'a>)) {
+        self.handles
+            .for_each_strong(self.visited, |slot| visit(RootSlot::new(slot)));
+        self.for_each_weak(visit);
     }
 
     /// Calls `visit` for every slot that does not keep its closure alive.

@@ -18,6 +18,8 @@ pub struct LargeObjects {
     young: usize,
     /// The step of marked objects.
     step: u8,
+    /// The state of the blocks of marked objects.
+    old: BlockState,
     /// The state of the blocks of the others.
     fresh: BlockState,
     /// Bytes that they take.
@@ -33,6 +35,7 @@ impl LargeObjects {
             objects: Vec::new(),
             young: 0,
             step,
+            old: BlockState::of_step(step).large(),
             fresh: BlockState::AGED.large(),
             held: 0,
             taken: 0,
@@ -46,6 +49,15 @@ impl LargeObjects {
         LargeObjects {
             fresh: BlockState::NURSERY.condemned(true).large(),
             ..LargeObjects::new(step)
+        }
+    }
+
+    /// The same, for a collector that [logs](crate::collector::FieldLog) the stores to marked objects.
+    #[must_use]
+    pub fn logged(self) -> Self {
+        LargeObjects {
+            old: self.old.in_snapshot(true),
+            ..self
         }
     }
 
@@ -64,7 +76,7 @@ impl LargeObjects {
 
     /// Turns on or off the recording of values that stores to marked objects overwrite.
     pub fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
-        let state = BlockState::of_step(self.step).large().in_snapshot(yes);
+        let state = if yes { self.old.in_snapshot(true) } else { self.old };
         let marked = &self.objects[..self.objects.len() - self.young];
         marked.iter().for_each(|object| heap.set_state(object.run, state));
     }
@@ -102,15 +114,15 @@ impl LargeObjects {
 
     /// Sweeps the objects from number `first` on.
     fn sweep_from(&mut self, first: usize, heap: &mut Heap, marks: &MarkBits) {
-        let step = BlockState::of_step(self.step).large();
+        let old = self.old;
         let mut swept = self.objects.split_off(first);
         swept.retain(|object| {
             let lives = marks.get(object.start);
             if !lives {
                 self.held -= object.bytes().0;
                 heap.free_large(*object);
-            } else if heap.blocks().state_of(object.start) != step {
-                heap.set_state(object.run, step);
+            } else if heap.blocks().state_of(object.start) != old {
+                heap.set_state(object.run, old);
             }
             lives
         });

@@ -18,7 +18,11 @@ use crate::closure::{ClosureRef, Slot};
 use crate::heap::Heap;
 use crate::memory::Table;
 use crate::prefetch::prefetch_line;
-use crate::sync::{MappedU64, Ordering::Relaxed, shared_word};
+use crate::sync::{
+    MappedU64,
+    Ordering::{AcqRel, Acquire, Relaxed},
+    shared_word,
+};
 use crate::words::{Addr, Bytes, Words};
 
 /// Bits in an entry of the table.
@@ -106,6 +110,22 @@ impl MarkBits {
         let before = *entry;
         *entry |= 1 << bit;
         before != *entry
+    }
+
+    /// Sets the bit of `at`; returns whether it was clear. Other threads may be setting and clearing bits.
+    /// A thread that finds the bit set sees what came before it was set.
+    pub fn set_shared(&self, at: Addr) -> bool {
+        let (entry, bit) = self.place(at);
+        // SAFETY: an entry of this table, which is shared as an atomic only.
+        unsafe { set_first(&self.entries[entry], 1 << bit) }
+    }
+
+    /// Clears the bit of `at`. Other threads may be setting and clearing other bits.
+    pub fn unset(&self, at: Addr) {
+        let (entry, bit) = self.place(at);
+        let entry = std::ptr::from_ref(&self.entries[entry]);
+        // SAFETY: an entry of this table, which is shared as an atomic only.
+        unsafe { shared_word(entry.cast_mut().cast()) }.fetch_and(!(1 << bit), Relaxed);
     }
 
     /// Clears the bits of all words from `from` to `to`.
@@ -218,9 +238,9 @@ impl MarkBits {
         }
         let ((mut entry, bit), end) = (self.place(from), (to.0 - self.base.0) / 8);
         let mut from_bit = u64::MAX << bit;
-        let shift = self.base.0.wrapping_sub(other.base.0) / 8 / BITS;
+        let shift = (self.base.0 as isize - other.base.0 as isize) / (8 * BITS) as isize;
         while entry * BITS < end {
-            let bits = self.entry(entry) & !other.entry(entry + shift) & from_bit;
+            let bits = self.entry(entry) & !other.entry(entry.wrapping_add_signed(shift)) & from_bit;
             if bits != 0 {
                 let word = entry * BITS + bits.trailing_zeros() as usize;
                 return (word < end).then_some(Addr(self.base.0 + word * 8));
@@ -347,6 +367,26 @@ pub(crate) unsafe fn set_bits<const PARALLEL: bool>(entry: *const MappedU64, bit
         entry.store(before | bits, Relaxed);
         before
     }
+}
+
+/// Sets a bit of an entry of a table, as other threads may do at the same time. Returns whether this thread
+/// did. Another one that does not sees what came before (race R18 of `docs/parallel-collection.md`).
+///
+/// # Safety
+/// As for [`set_bits`] in parallel.
+pub(crate) unsafe fn set_first(entry: *const MappedU64, bit: u64) -> bool {
+    // SAFETY: the caller vouches for the entry.
+    let entry = unsafe { shared_word(entry.cast_mut().cast()) };
+    // Nearly all stores are to slots that have been noted.
+    let before = entry.load(Acquire);
+    if before & bit != 0 {
+        return false;
+    }
+    if mutant!("models/noted-by-store") {
+        entry.store(before | bit, Relaxed);
+        return true;
+    }
+    entry.fetch_or(bit, AcqRel) & bit == 0
 }
 
 #[cfg(test)]

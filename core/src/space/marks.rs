@@ -15,6 +15,29 @@ use crate::words::{Addr, Words};
 /// provided that its own conditions hold and no closure is being marked meanwhile. The marker reads
 /// closures at these addresses.
 pub unsafe trait Marks: Sync {
+    /// Whether a marker has to show each edge ([`Marks::edge`]).
+    const EDGES: bool = false;
+
+    /// A slot of a closure that is marked for the first time, or a remembered slot, leads to the closure
+    /// `to`, where that now lies. Called once for each such slot, if [`Marks::EDGES`]. Neither roots nor
+    /// closures outside the heap are shown.
+    #[inline(always)]
+    fn edge<const PARALLEL: bool>(&self, to: ClosureRef) {
+        let _ = to;
+    }
+
+    /// The marked closure at `at` has to be scanned later, since the mark stack is full.
+    fn leave_unscanned(&self, at: Addr) {
+        let _ = at;
+    }
+
+    /// Whether the marked closure at `at` was left to be scanned later; it is scanned now. Tables that are
+    /// not shown edges need not know: then some closures are scanned twice.
+    fn take_unscanned(&self, at: Addr) -> bool {
+        let _ = at;
+        true
+    }
+
     /// Whether a marker has to show each slot that it scans ([`Record`](super::Record)).
     #[inline(always)]
     fn records(&self) -> bool {

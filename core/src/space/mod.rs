@@ -23,6 +23,7 @@
 //! and lie among unmarked ones in mixed blocks.
 
 mod cells;
+mod counts;
 mod destination;
 mod free;
 mod incoming;
@@ -33,10 +34,12 @@ mod mark_bits;
 mod marked_regions;
 mod marks;
 mod nursery;
+mod references;
 mod snapshot;
 mod steps;
 
 pub use cells::{CellPromotion, CellRoom, CellSpace};
+pub use counts::{CountedMarks, Counts, Ledger, SideCounts};
 pub use destination::{BumpRoom, Destination, InPlace, Room};
 pub use free::{FreeBlock, FreeList, FreeMemory, FreeSpace, KnownClosures, Link, Piece, Promotion, Rest, Swept};
 pub use incoming::{ChosenBlock, Incoming, Record};
@@ -45,8 +48,11 @@ pub use lines::{LineSpace, Reserve};
 pub use live_map::LiveMap;
 pub(crate) use live_map::{ENTRY, ENTRY_BYTES, LiveView};
 pub(crate) use mark_bits::set_bits;
+#[cfg(all(test, gclab_loom))]
+pub(crate) use mark_bits::set_first;
 pub use mark_bits::{BothMarks, MarkBits};
 pub use marks::Marks;
 pub use nursery::Nursery;
+pub use references::References;
 pub use snapshot::{Mixed, SnapshotMarks};
 pub use steps::{Chunk, Lane, Step, Steps};

@@ -108,6 +108,21 @@ pub(super) struct Awaiting<'m, M, V> {
 
 // SAFETY: the table is that of `marks`.
 unsafe impl<M: Marks, V: Copy + Send> Marks for Awaiting<'_, M, V> {
+    const EDGES: bool = M::EDGES;
+
+    #[inline(always)]
+    fn edge<const PARALLEL: bool>(&self, to: ClosureRef) {
+        self.marks.edge::<PARALLEL>(to);
+    }
+
+    fn leave_unscanned(&self, at: Addr) {
+        self.marks.leave_unscanned(at);
+    }
+
+    fn take_unscanned(&self, at: Addr) -> bool {
+        self.marks.take_unscanned(at)
+    }
+
     #[inline(always)]
     fn records(&self) -> bool {
         self.marks.records() || self.moves

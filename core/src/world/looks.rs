@@ -107,6 +107,7 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
             roots,
             (&regions, &units, collector.step_names()),
             (&remembered, &overwritten),
+            collector.ledger(),
             &stacks,
             (mutator_cpu_ns, started.elapsed_ns),
         ))

@@ -33,6 +33,8 @@ pub enum Check {
     /// While a snapshot is marked, and at the end of marking, the heap still contains every closure
     /// that was reachable when marking began.
     Snapshot,
+    /// A collector that counts references has counted all of them, and no others.
+    Counts,
     /// In a profiled heap each reachable closure has a side word, of an era that has begun.
     SideWords,
 }
@@ -51,6 +53,7 @@ impl fmt::Display for Check {
             Check::Statistics => "statistics",
             Check::Exact => "floating garbage",
             Check::Snapshot => "the snapshot",
+            Check::Counts => "reference counts",
             Check::SideWords => "side words",
         })
     }

@@ -2,13 +2,14 @@
 //!
 //! It is a listener. At each [`EventKind::End`] it compares five things: the regions of the
 //! collector, the blocks that the block allocator has handed out, the state table, the pointers,
-//! and the figures of the collection. The first disagreement is a panic that names the address,
+//! and the figures of the collection. References that a collector has counted it counts again. The first disagreement is a panic that names the address,
 //! closure, region and slot. Each kind of disagreement has a name ([`Check`]), so that a test can
 //! say which check finds which fault.
 //!
 //! Cost: four passes over the heap and one over the reachable closures, two in a profiled heap;
 //! memory 3/64 of the heap.
 
+mod counts;
 mod fault;
 mod pointers;
 mod regions;
@@ -94,6 +95,9 @@ impl Checker {
         pointers::side_words(stopped, &mut tables.traversal)?;
         remembered::complete(stopped, &regions, &mut tables.remembered)?;
         pointers::kept(stopped, &regions, &tables.starts)?;
+        if let Some(ledger) = stopped.ledger().filter(|_| collection.is_some()) {
+            counts::agree(stopped, &regions, ledger)?;
+        }
         if let Some(Collection { work, .. }) = collection {
             let (starts, traversal) = (&tables.starts, &mut tables.traversal);
             Snapshot::check(&mut self.snapshot, stopped, work, starts, traversal)?;

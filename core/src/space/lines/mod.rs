@@ -56,6 +56,8 @@ pub struct LineSpace {
     /// The step of closures that were marked. If young closures have another step, blocks with both are
     /// mixed.
     step: u8,
+    /// Whether each store to marked closures is to reach the barrier's slow path.
+    is_logged: bool,
     /// Whether young closures get their own blocks, and survivors move.
     has_nursery: bool,
     /// Blocks with marks.
@@ -121,6 +123,7 @@ impl LineSpace {
     pub fn new(step: u8, capabilities: usize) -> Self {
         LineSpace {
             step,
+            is_logged: false,
             has_nursery: false,
             kept: Vec::new(),
             fresh: Vec::new(),
@@ -144,9 +147,23 @@ impl LineSpace {
         }
     }
 
+    /// The same, for a collector that [logs](crate::collector::FieldLog) the stores to marked closures.
+    #[must_use]
+    pub fn logged(self) -> Self {
+        LineSpace {
+            is_logged: true,
+            ..self
+        }
+    }
+
     /// The step of marked closures.
     pub fn step(&self) -> u8 {
         self.step
+    }
+
+    /// The state of blocks with marked closures, where they are not mixed.
+    fn old_state(&self) -> BlockState {
+        BlockState::of_step(self.step).in_snapshot(self.is_logged)
     }
 
     /// Charges for the lists of holes and blocks as they are now. There may be a hole for each line

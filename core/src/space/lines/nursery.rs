@@ -89,6 +89,7 @@ impl LineSpace {
         self.end_evacuation(marks);
         self.filled
             .retain(|filled| heap.blocks().state_of(filled.hole.start).is_mixed());
+        let old = self.old_state();
         for run in self.fresh.drain(..) {
             if !has_marks(marks, run) {
                 self.held -= run.bytes().0;
@@ -96,8 +97,10 @@ impl LineSpace {
                 continue;
             }
             self.unsearched.push(hole_of(run));
-            let step = mutant!("concurrent/block-not-stamped", self.step => YOUNG);
-            heap.set_state(run, BlockState::of_step(step));
+            heap.set_state(
+                run,
+                mutant!("concurrent/block-not-stamped", old => BlockState::of_step(YOUNG)),
+            );
             self.kept.push(run);
         }
     }

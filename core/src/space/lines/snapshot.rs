@@ -43,7 +43,7 @@ impl LineSpace {
     /// Turns on or off the recording of values that stores to old closures overwrite. No block is
     /// mixed, or the next marking is of everything.
     pub fn set_in_snapshot(&self, heap: &mut Heap, yes: bool) {
-        let state = BlockState::of_step(self.step).in_snapshot(yes);
+        let state = self.old_state().in_snapshot(yes || self.is_logged);
         self.kept.iter().for_each(|&run| heap.set_state(run, state));
     }
 
@@ -122,7 +122,7 @@ impl LineSpace {
         let full: usize = known().map(|block| block.full.0).sum();
         self.fill_reserve(heap, Bytes(kept + (full / 8 * EIGHTHS).max(BLOCK.0)));
         for block in known() {
-            heap.set_state(block.run, BlockState::of_step(self.step).condemned(true));
+            heap.set_state(block.run, self.old_state().condemned(true));
             self.candidates.push(block.run);
         }
         !self.candidates.is_empty()

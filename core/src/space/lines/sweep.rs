@@ -6,15 +6,16 @@ use super::{LineSpace, hole_of, set_state};
 use crate::block::{BLOCK, BlockRun, BlockState, OutOfMemory, poison};
 use crate::heap::Heap;
 use crate::space::MarkBits;
+use crate::words::Addr;
 
 impl LineSpace {
     /// From now on fresh blocks with marks are kept.
     pub(super) fn keep_marked(&mut self, heap: &mut Heap, marks: &MarkBits) {
-        let (step, kept) = (self.step, &mut self.kept);
+        let (old, kept) = (self.old_state(), &mut self.kept);
         self.fresh.retain(|&run| {
             let is_marked = has_marks(marks, run);
             if is_marked {
-                heap.set_state(run, BlockState::of_step(step));
+                heap.set_state(run, old);
                 kept.push(run);
             }
             !is_marked
@@ -23,7 +24,7 @@ impl LineSpace {
 
     /// Sets all blocks without marks aside, and begins to look for holes at the lowest address.
     pub(super) fn empty_unmarked(&mut self, heap: &mut Heap, marks: &MarkBits) {
-        let step = BlockState::of_step(self.step);
+        let old = self.old_state();
         self.empty.append(&mut self.fresh);
         self.empty
             .extend(self.kept.extract_if(.., |run| !has_marks(marks, *run)));
@@ -32,8 +33,8 @@ impl LineSpace {
             unsafe { poison::retire(run.start(), run.bytes()) };
         }
         for &run in self.kept.iter().chain(&self.empty) {
-            if heap.blocks().state_of(run.start()) != step {
-                heap.set_state(run, step);
+            if heap.blocks().state_of(run.start()) != old {
+                heap.set_state(run, old);
             }
         }
         self.kept.sort_unstable_by_key(|run| std::cmp::Reverse(run.start()));
@@ -47,6 +48,43 @@ impl LineSpace {
             self.ahead.clear();
         }
         self.filled.clear();
+    }
+
+    /// Straight after a marking of young closures: old ones died in the blocks of these addresses, and have no marks
+    /// any more. Blocks without marks go back to the heap; in the others unmarked memory is free from now on.
+    pub fn sweep_blocks(&mut self, heap: &mut Heap, marks: &MarkBits, died: &[Addr]) {
+        let old = self.old_state();
+        let mut runs: Vec<BlockRun> = died.iter().filter_map(|at| heap.blocks().run_of(*at)).collect();
+        runs.sort_unstable_by_key(|run| run.start());
+        runs.dedup();
+        runs.iter().for_each(|&run| heap.set_state(run, old.condemned(true)));
+        let is_swept = |heap: &Heap, at: Addr| heap.blocks().state_of(at).is_condemned();
+        let mut young = self.unsearched.split_off(self.young_from);
+        let is_left = |hole: &Hole| !is_swept(heap, hole.start) || mutant!("lxr/hole-twice");
+        self.unsearched.retain(is_left);
+        self.young_from = self.unsearched.len();
+        young.retain(is_left);
+        self.unsearched.append(&mut young);
+        self.ahead.retain(is_left);
+        self.spare.retain(|hole| is_left(&hole));
+        let emptied = self
+            .kept
+            .extract_if(.., |run| is_swept(heap, run.start()) && !has_marks(marks, *run));
+        let emptied: Vec<_> = emptied.collect();
+        for run in runs {
+            heap.set_state(run, old);
+            if has_marks(marks, run) {
+                self.unsearched.push(hole_of(run));
+            }
+        }
+        for run in emptied {
+            // SAFETY: no closure of the block lives.
+            unsafe { poison::retire(run.start(), run.bytes()) };
+            self.held -= run.bytes().0;
+            heap.free(run);
+        }
+        self.begin_search(marks);
+        self.charge_lists(heap);
     }
 
     /// Frees blocks that a sweep emptied: `most` of them at most. Returns whether there were any.
@@ -80,9 +118,9 @@ impl LineSpace {
         for hole in &again {
             let state = heap.blocks().state_of(hole.start);
             if state.is_mixed() {
-                let old = BlockState::of_step(self.step);
+                let old = self.old_state();
                 let is_noted = state.is_in_snapshot() && !mutant!("concurrent/unmixed-not-noted");
-                set_state(heap, *hole, old.in_snapshot(is_noted));
+                set_state(heap, *hole, old.in_snapshot(is_noted || self.is_logged));
             }
         }
         // Neighbours are one stretch again: what a mutator had, and the rest that was put aside. (A

@@ -228,6 +228,9 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         let Some(found) = NonNull::new(closure.0) else {
             return;
         };
+        if M::EDGES && !D::MOVES {
+            self.show_edge::<PARALLEL>(slot, closure);
+        }
         prefetch_closure(closure.addr());
         prefetch_line(Addr(self.marks.entry_address(closure.addr()) as usize));
         let waiting = if D::MOVES {
@@ -254,7 +257,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         if self.marks.records() && !mutant!("chosen/stored-not-recorded") {
             self.marks.record(slot, closure);
         }
-        if closure.0.is_null() || self.marks.is_marked(closure.addr()) {
+        if closure.0.is_null() || !M::EDGES && self.marks.is_marked(closure.addr()) {
             return;
         }
         // SAFETY: the caller's promise.
@@ -268,8 +271,14 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
     #[inline(always)]
     unsafe fn visit<const PARALLEL: bool>(&mut self, waiting: NonNull<u64>) {
         let closure = if D::MOVES {
+            let slot = Slot(waiting.as_ptr());
             // SAFETY: a slot that `found` was called for.
-            match unsafe { self.mover.place::<PARALLEL>(Slot(waiting.as_ptr())) } {
+            let place = unsafe { self.mover.place::<PARALLEL>(slot) };
+            if M::EDGES {
+                // SAFETY: as above.
+                self.show_edge::<PARALLEL>(slot, unsafe { slot.load_shared() });
+            }
+            match place {
                 Some(closure) => closure,
                 None => return,
             }
@@ -301,9 +310,21 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
         }
     }
 
+    /// Shows the edge of a slot of the heap, and none of a root.
+    #[inline(always)]
+    fn show_edge<const PARALLEL: bool>(&self, slot: Slot, to: ClosureRef) {
+        let states = self.mover.states;
+        if !states.of(slot.addr()).is_outside() && !states.of(to.addr()).is_outside() {
+            self.marks.edge::<PARALLEL>(to);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn drop_span(&mut self, at: Addr) {
+        if M::EDGES {
+            self.marks.leave_unscanned(at);
+        }
         if !mutant!("mark/dropped-forgotten") {
             self.dropped.add(at);
         }
@@ -361,6 +382,9 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             let extent = unsafe { ClosureRef(at.as_mut_ptr()).extent() };
             // Where the next closure may start; all marks before belong to this one.
             self.dropped.pass = at + extent.words;
+            if M::EDGES && !self.marks.take_unscanned(at) {
+                continue;
+            }
             self.scanned_apart += extent.words;
             // There is room: nothing else is on the stack.
             let _ = self.stack.push(SlotRange::of(extent));

@@ -117,6 +117,13 @@ impl From<&Marked> for Amount {
     }
 }
 
+impl std::ops::SubAssign for Amount {
+    fn sub_assign(&mut self, other: Self) {
+        self.words -= other.words;
+        self.large -= other.large;
+    }
+}
+
 impl std::ops::AddAssign<&Marked> for Amount {
     fn add_assign(&mut self, marked: &Marked) {
         self.words += marked.words;
@@ -516,7 +523,7 @@ impl Marked {
                 copied: self.moved.to_bytes(),
                 live,
                 large: self.large.to_bytes(),
-                slop: Bytes(held.0 - live.0),
+                slop: held.saturating_sub(live),
                 counted: self.counted,
                 shared: self.shared.clone(),
                 ..Work::default()
