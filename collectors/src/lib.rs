@@ -15,7 +15,7 @@ mod two_space;
 
 pub use compacting::Compacting;
 pub use copying::{Copying, Generational, Parallel};
-pub use immix::{Concurrent, GenImmix, Immix, StickyImmix};
+pub use immix::{Concurrent, GenImmix, Immix, Lxr, StickyImmix};
 pub use mark_sweep::MarkSweep;
 pub use nonmoving::Nonmoving;
 pub use ocaml::Ocaml;
@@ -32,7 +32,10 @@ pub type All = (
                 Compacting,
                 (
                     MarkSweep,
-                    (Immix, (StickyImmix, (GenImmix, (Concurrent, (Nonmoving, (Ocaml, ())))))),
+                    (
+                        Immix,
+                        (StickyImmix, (GenImmix, (Concurrent, (Lxr, (Nonmoving, (Ocaml, ())))))),
+                    ),
                 ),
             ),
         ),

@@ -14,7 +14,8 @@
 //!
 //! [`slices`](slices::slices) is for collectors that work in slices: its programs try to hide
 //! closures from a marking that is under way. [`cycles`](slices::cycles) waits for cycles that nobody
-//! requests. [`every_request_refused`] refuses one request for memory after the other.
+//! requests. [`deaths`](counting::deaths) is for those that count references. [`every_request_refused`] refuses
+//! one request for memory after the other.
 //!
 //! ```no_run
 //! # type MyCollector = gclab_collectors::Copying;
@@ -25,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod counting;
 mod faults;
 mod random;
 pub mod slices;

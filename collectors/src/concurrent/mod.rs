@@ -27,7 +27,7 @@ use gclab_core::config::{Config, OwnFlag};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutant;
-use gclab_core::space::{MarkBits, Record, SnapshotMarks};
+use gclab_core::space::{Ledger, MarkBits, Record, SnapshotMarks};
 use gclab_core::trace::{Amount, Marked, SlicedTrace};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::{Background, Helpers, Stop, Worked};
@@ -96,6 +96,13 @@ pub unsafe trait Generations: Debug + Sized + Send + 'static {
     /// Makes the live young closures old, and marks them; in `also`, too. Returns them.
     fn promote(&mut self, pause: &mut Pause<'_, Bump>, also: Option<&MarkBits>) -> Marked;
 
+    /// Straight after a promotion, while no snapshot is marked: frees old closures that are known to be dead
+    /// without a trace. Returns them.
+    fn bury(&mut self, pause: &mut Pause<'_, Bump>) -> Amount {
+        let _ = pause;
+        Amount::default()
+    }
+
     /// Clears all marks, and collects everything. Returns what lives.
     fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Marked;
 
@@ -124,6 +131,16 @@ pub unsafe trait Generations: Debug + Sized + Send + 'static {
 
     /// As [`Collect::for_each_units`].
     fn for_each_units(&self, visit: &mut dyn FnMut(Units));
+
+    /// As [`Collect::ledger`].
+    fn ledger(&self) -> Option<Ledger<'_>> {
+        None
+    }
+
+    /// As [`Collect::figures`].
+    fn figures(&self, figure: &mut dyn FnMut(&'static str, u64)) {
+        let _ = figure;
+    }
 
     /// As [`Collect::step_names`].
     fn step_names() -> &'static [&'static str];
@@ -399,6 +416,14 @@ impl<G: Generations> Collect for ConcurrentMarking<G> {
         self.generations.for_each_units(visit);
     }
 
+    fn figures(&self, figure: &mut dyn FnMut(&'static str, u64)) {
+        self.generations.figures(figure);
+    }
+
+    fn ledger(&self) -> Option<Ledger<'_>> {
+        self.generations.ledger()
+    }
+
     fn step_names(&self) -> &'static [&'static str] {
         G::step_names()
     }
@@ -472,6 +497,7 @@ impl<G: Generations> ConcurrentMarking<G> {
             stage => {
                 let promoted = self.generations.promote(pause, None);
                 self.old += &promoted;
+                self.old -= self.generations.bury(pause);
                 if self.task != Task::Begin {
                     return (stage, self.outcome(&promoted, Cycle::None, None));
                 }

@@ -1,5 +1,6 @@
 //! `concurrent`: as `gen-immix`, but old closures are marked concurrently
-//! ([`crate::concurrent`]).
+//! ([`crate::concurrent`]). And `lxr`, which counts references, too, so that most old closures die without
+//! being marked (Zhao, Blackburn and McKinley, 2022).
 //!
 //! Blocks without marks go back to the heap at the end of a cycle, and holes are found from the marks
 //! when they are needed. A cycle moves the closures of a few sparse blocks to others, as a collection of
@@ -15,29 +16,47 @@ use gclab_core::collector::{Bump, Capabilities, Capability, Description, NotBegu
 use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING, SLICES};
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::sizing::{MajorStrategy, Sizing};
-use gclab_core::space::{Incoming, LineSpace, MarkBits};
-use gclab_core::trace::Marked;
+use gclab_core::space::{Incoming, Ledger, LineSpace, MarkBits, References};
+use gclab_core::trace::{Amount, Marked};
 use gclab_core::words::{Addr, Bytes, Words};
 use std::sync::Arc;
 
 /// `gen-immix` with an old generation that is marked concurrently.
-pub type Concurrent = ConcurrentMarking<LineGenerations>;
+pub type Concurrent = ConcurrentMarking<LineGenerations<false>>;
 
-/// A nursery and an old generation of lines.
+/// The same, with counts of references to old closures.
+pub type Lxr = ConcurrentMarking<LineGenerations<true>>;
+
+/// A nursery and an old generation of lines. If it is `COUNTING`, old closures die when nothing leads to them
+/// any more.
 #[derive(Debug)]
-pub struct LineGenerations {
+pub struct LineGenerations<const COUNTING: bool> {
     spaces: Spaces,
     sizing: Sizing,
     /// The slots that lead into blocks that the cycle will empty.
     incoming: Arc<Incoming>,
+    /// If it is counting.
+    references: Option<References>,
+    /// Dead closures that this pause looks into at most.
+    most_buried: u64,
+    buried: u64,
 }
 
-// SAFETY: those of `gen-immix`.
-unsafe impl Generations for LineGenerations {
+/// Dead closures that a pause looks into at most: a millisecond or two. More if more become old, so that they
+/// do not pile up.
+const MOST_BURIED: u64 = 1 << 14;
+
+// SAFETY: those of `gen-immix`. Of old closures it also frees those with count 0: all slots of old
+// closures are counted, and so are frames; other roots make counts stuck.
+unsafe impl<const COUNTING: bool> Generations for LineGenerations<COUNTING> {
     type Recorder = Arc<Incoming>;
     const DESCRIPTION: Description = Description {
-        name: "concurrent",
-        summary: "gen-immix whose old generation is marked concurrently",
+        name: if COUNTING { "lxr" } else { "concurrent" },
+        summary: if COUNTING {
+            "concurrent, and old closures die by reference counts before they are marked"
+        } else {
+            "gen-immix whose old generation is marked concurrently"
+        },
         moves: false,
         parallel: true,
         generations: (2, 2),
@@ -54,10 +73,15 @@ unsafe impl Generations for LineGenerations {
     fn new(heap: &mut Heap, config: &Config) -> Result<Self, OutOfMemory> {
         let sizing = Sizing::new(config, heap, MajorStrategy::InPlace);
         let lines = LineSpace::with_nursery(FIRST_OLD_STEP, config.capabilities as usize);
+        let references = COUNTING.then(|| References::new(heap)).transpose()?;
+        let spaces = Spaces::new(heap, config, lines, sizing.first_area()?)?;
         Ok(LineGenerations {
-            spaces: Spaces::new(heap, config, lines, sizing.first_area()?)?,
+            spaces: if COUNTING { spaces.logged() } else { spaces },
             sizing,
             incoming: Arc::new(Incoming::new(heap)),
+            references,
+            most_buried: 0,
+            buried: 0,
         })
     }
 
@@ -96,19 +120,51 @@ unsafe impl Generations for LineGenerations {
         self.spaces.held()
     }
 
-    /// Nothing: what has no room stays.
-    fn prepare(&mut self, _: &mut Pause<'_, Bump>) -> Result<(), NotBegun> {
+    /// What has no room stays.
+    fn prepare(&mut self, pause: &mut Pause<'_, Bump>) -> Result<(), NotBegun> {
+        self.references
+            .iter()
+            .for_each(|references| references.end_epoch(pause.capabilities));
         Ok(())
     }
 
     fn promote(&mut self, pause: &mut Pause<'_, Bump>, also: Option<&MarkBits>) -> Marked {
         let also = also.map(|also| (also, self.recorder()));
-        self.spaces.mark(pause, Marking::Young, also)
+        let promoted = self.spaces.mark(pause, Marking::Young, also, self.references.as_ref());
+        if let Some(references) = &mut self.references {
+            references.count(pause.heap, pause.roots.of_young(), pause.capabilities);
+        }
+        self.most_buried = MOST_BURIED + 2 * promoted.closures;
+        promoted
+    }
+
+    fn bury(&mut self, pause: &mut Pause<'_, Bump>) -> Amount {
+        let Some(references) = &mut self.references else {
+            return Amount::default();
+        };
+        let most = if self.sizing.is_urgent() {
+            u64::MAX
+        } else {
+            self.most_buried
+        };
+        let died = self.spaces.bury(pause.heap, references, most);
+        self.buried += died.words.to_bytes().0 as u64;
+        died
     }
 
     fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
         self.incoming.take();
-        self.spaces.mark(pause, Marking::Everything, None)
+        if let Some(references) = &mut self.references {
+            references.forget(pause.capabilities);
+            self.spaces.clear_counts(references);
+        }
+        let marked = self
+            .spaces
+            .mark(pause, Marking::Everything, None, self.references.as_ref());
+        if let Some(references) = &mut self.references {
+            references.count(pause.heap, pause.roots, pause.capabilities);
+        }
+        marked
     }
 
     fn marks(&self) -> Arc<MarkBits> {
@@ -121,7 +177,8 @@ unsafe impl Generations for LineGenerations {
 
     fn set_in_snapshot(&mut self, heap: &mut Heap, yes: bool) {
         self.spaces.set_in_snapshot(heap, yes);
-        if yes {
+        // Counts and logs know closures by their places.
+        if yes && !COUNTING {
             self.spaces.choose(heap, &self.incoming);
         }
     }
@@ -131,6 +188,9 @@ unsafe impl Generations for LineGenerations {
     }
 
     fn sweep_old(&mut self, pause: &mut Pause<'_, Bump>, mut marks: MarkBits, live: Bytes) -> (MarkBits, Words) {
+        if let Some(references) = &mut self.references {
+            self.spaces.bury_unmarked(pause.heap, references, &marks);
+        }
         let moved = self.spaces.empty_chosen(pause, &mut marks, &self.incoming);
         (self.spaces.sweep_old(pause.heap, marks, live), moved)
     }
@@ -138,6 +198,9 @@ unsafe impl Generations for LineGenerations {
     fn after(&mut self, pause: &mut Pause<'_, Bump>, outcome: &mut Outcome) {
         if let Some(area) = self.sizing.after_in_place(pause, outcome) {
             self.spaces.set_area(area);
+        }
+        if let Some(references) = &self.references {
+            references.begin_epoch(pause.capabilities, &self.spaces.sticky());
         }
     }
 
@@ -147,6 +210,16 @@ unsafe impl Generations for LineGenerations {
 
     fn for_each_units(&self, visit: &mut dyn FnMut(Units)) {
         self.spaces.for_each_units(visit);
+    }
+
+    fn figures(&self, figure: &mut dyn FnMut(&'static str, u64)) {
+        if COUNTING {
+            figure("bytes freed by counts", self.buried);
+        }
+    }
+
+    fn ledger(&self) -> Option<Ledger<'_>> {
+        self.references.as_ref().map(References::ledger)
     }
 
     fn step_names() -> &'static [&'static str] {

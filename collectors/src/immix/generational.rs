@@ -145,7 +145,7 @@ impl<const NURSERY: bool> Collect for GenerationalImmix<NURSERY> {
 impl<const NURSERY: bool> GenerationalImmix<NURSERY> {
     /// A minor collection, whose survivors become old.
     fn minor(&mut self, pause: &mut Pause<'_, Bump>) -> Outcome {
-        let marked = self.spaces.mark(pause, Marking::Young, None);
+        let marked = self.spaces.mark(pause, Marking::Young, None, None);
         self.old += marked.words.to_bytes();
         self.old_large += marked.large.to_bytes();
         self.outcome(&marked, 0)
@@ -153,7 +153,7 @@ impl<const NURSERY: bool> GenerationalImmix<NURSERY> {
 
     /// A major collection.
     fn major(&mut self, pause: &mut Pause<'_, Bump>) -> Outcome {
-        let marked = self.spaces.mark(pause, Marking::Everything, None);
+        let marked = self.spaces.mark(pause, Marking::Everything, None, None);
         self.old = marked.words.to_bytes();
         self.old_large = marked.large.to_bytes();
         self.outcome(&marked, 1)

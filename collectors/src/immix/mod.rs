@@ -11,7 +11,7 @@ mod concurrent;
 mod generational;
 mod spaces;
 
-pub use concurrent::Concurrent;
+pub use concurrent::{Concurrent, Lxr};
 pub use generational::{GenImmix, StickyImmix};
 
 use gclab_core::block::{OutOfMemory, Region, Units};
@@ -83,7 +83,7 @@ impl Collect for Immix {
     }
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
-        let marked = self.spaces.mark(pause, Marking::Everything, None);
+        let marked = self.spaces.mark(pause, Marking::Everything, None, None);
         let mut outcome = marked.outcome(self.spaces.held());
         if let Some(area) = self.sizing.after_in_place(pause, &mut outcome) {
             self.spaces.set_area(area);

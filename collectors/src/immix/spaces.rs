@@ -1,14 +1,16 @@
 //! The spaces of these collectors: lines, large objects, and the marks of both.
 
 use crate::concurrent::exclusive;
-use gclab_core::block::{OutOfMemory, Region, Units};
+use gclab_core::block::{BLOCK, OutOfMemory, Region, Units};
 use gclab_core::collector::{Bump, Capabilities, Capability, Cause, Pause, Refill};
 use gclab_core::config::Config;
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutant;
-use gclab_core::space::{BothMarks, Destination, InPlace, Incoming, LargeObjects, LineSpace, MarkBits, Marks};
-use gclab_core::trace::{self, Marked, Marker};
+use gclab_core::space::{
+    BothMarks, Destination, InPlace, Incoming, LargeObjects, LineSpace, MarkBits, Marks, References,
+};
+use gclab_core::trace::{self, Amount, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::ParallelPolicy;
 use std::sync::Arc;
@@ -185,12 +187,13 @@ impl Spaces {
 
     /// Marks live closures, and frees the others that `marking` covers. If that is everything,
     /// closures in fragmented blocks may move. What is marked gets a mark in `also`, too, and its
-    /// slots that lead into chosen blocks are recorded.
+    /// slots that lead into chosen blocks are recorded. The edges that are found are counted in `references`.
     pub(super) fn mark(
         &mut self,
         pause: &mut Pause<'_, Bump>,
         marking: Marking,
         also: Option<(&MarkBits, Arc<Incoming>)>,
+        references: Option<&References>,
     ) -> Marked {
         let marks = exclusive(&mut self.marks);
         let is_short =
@@ -224,14 +227,10 @@ impl Spaces {
         }
         pause.events.phase(Phase::Condemned);
 
-        let marked = match (self.lines.reserve(), also) {
-            (Some(reserve), None) => self.trace(pause, marking, &*self.marks, reserve),
-            (None, None) => self.trace(pause, marking, &*self.marks, &InPlace),
-            (Some(reserve), Some((also, incoming))) => {
-                self.trace(pause, marking, &BothMarks(&self.marks, also, incoming), reserve)
-            }
-            (None, Some((also, incoming))) => {
-                self.trace(pause, marking, &BothMarks(&self.marks, also, incoming), &InPlace)
+        let marked = match also {
+            None => self.trace_counting(pause, marking, &*self.marks, references),
+            Some((also, incoming)) => {
+                self.trace_counting(pause, marking, &BothMarks(&self.marks, also, incoming), references)
             }
         };
         let marks = exclusive(&mut self.marks);
@@ -303,6 +302,48 @@ impl Spaces {
         moved
     }
 
+    /// The same spaces, for a collector that logs the stores to marked closures.
+    pub(super) fn logged(self) -> Self {
+        Spaces {
+            lines: self.lines.logged(),
+            large: self.large.logged(),
+            ..self
+        }
+    }
+
+    /// Clears the counts of marked closures, before everything is marked.
+    pub(super) fn clear_counts(&self, references: &mut References) {
+        self.lines.for_each_marked_block(|from, to| references.clear(from, to));
+        self.large
+            .for_each_region(&mut |region| references.clear(region.run.start(), region.run.end()));
+    }
+
+    /// Straight after a marking of young closures: frees old ones that died without a trace, of which `most` are
+    /// looked into at most. Returns them.
+    pub(super) fn bury(&mut self, heap: &mut Heap, references: &mut References, most: u64) -> Amount {
+        let mut blocks: Vec<Addr> = Vec::new();
+        let died = references.bury(heap.closures(), &self.marks, most, |closure| {
+            let block = Addr(closure.addr().0 / BLOCK.0 * BLOCK.0);
+            if blocks.last() != Some(&block) {
+                blocks.push(block);
+            }
+        });
+        blocks.retain(|block| !heap.blocks().state_of(*block).is_large());
+        self.live -= (died.words - died.large).to_bytes();
+        self.lines.sweep_blocks(heap, &self.marks, &blocks);
+        if died.large > Words::ZERO {
+            self.large.sweep(heap, &self.marks);
+        }
+        died
+    }
+
+    /// A trace has marked the old closures that live in `marks`: counts less for what the others lead to.
+    pub(super) fn bury_unmarked(&self, heap: &Heap, references: &mut References, marks: &MarkBits) {
+        for range in self.marked_memory() {
+            references.bury_unmarked(heap.closures(), &self.marks, marks, range);
+        }
+    }
+
     /// The memory that may have marks.
     pub(super) fn marked_memory(&self) -> Vec<(Addr, Addr)> {
         let mut memory = Vec::new();
@@ -335,6 +376,28 @@ impl Spaces {
         let is_short = self.lines.is_cramped(heap) || heap.left() < self.area;
         let most = if is_short { usize::MAX } else { MOST_FREED };
         self.lines.free_empty(heap, most);
+    }
+
+    /// Marks the live closures, and counts edges in `references`.
+    fn trace_counting(
+        &self,
+        pause: &mut Pause<'_, Bump>,
+        marking: Marking,
+        marks: &impl Marks,
+        references: Option<&References>,
+    ) -> Marked {
+        match references {
+            Some(references) => self.trace_to_reserve(pause, marking, &references.counting(marks)),
+            None => self.trace_to_reserve(pause, marking, marks),
+        }
+    }
+
+    /// Marks the live closures. Those in blocks to be emptied go to the reserve.
+    fn trace_to_reserve(&self, pause: &mut Pause<'_, Bump>, marking: Marking, marks: &impl Marks) -> Marked {
+        match self.lines.reserve() {
+            Some(reserve) => self.trace(pause, marking, marks, reserve),
+            None => self.trace(pause, marking, marks, &InPlace),
+        }
     }
 
     /// Marks the live closures. Those in blocks to be emptied go to `destination`.

@@ -2,7 +2,7 @@
 
 use crate::basics::config;
 use crate::paused_log::File;
-use gclab_collectors::{Concurrent, Nonmoving};
+use gclab_collectors::{Concurrent, Lxr, Nonmoving};
 use gclab_core::closure::{Closure, Ptr};
 use gclab_core::collector::{Bump, Collector, Cycle, GenerationalBarrier, KindOf};
 use gclab_core::config::Config;
@@ -22,10 +22,16 @@ use std::time::Duration;
 #[test]
 fn closures_hidden_during_marking_survive() {
     gclab_proof::slices::slices::<Concurrent>();
+    gclab_proof::slices::slices::<Lxr>();
     gclab_proof::slices::slices::<Nonmoving>();
 }
 
 /// The mutators of both.
+#[test]
+fn old_closures_die_by_counts_without_a_trace() {
+    gclab_proof::counting::deaths::<Lxr>(&[]);
+}
+
 type Kind = KindOf<Concurrent>;
 
 #[derive(Closure)]
@@ -110,6 +116,7 @@ fn freed<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
 #[test]
 fn concurrent_work_is_the_collectors_cpu_time() {
     counted::<Concurrent>();
+    counted::<Lxr>();
     counted::<Nonmoving>();
 }
 
@@ -134,6 +141,7 @@ fn counted<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
 #[test]
 fn the_event_log_has_the_phases_of_a_cycle_as_ghc_writes_them() {
     logged::<Concurrent>();
+    logged::<Lxr>();
     logged::<Nonmoving>();
 }
 
@@ -256,6 +264,7 @@ fn flat<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
 #[test]
 fn a_slow_cycle_is_followed_by_the_next() {
     followed::<Concurrent>();
+    followed::<Lxr>();
     followed::<Nonmoving>();
 }
 
@@ -331,6 +340,7 @@ fn bounded<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>(by_ephemer
 #[test]
 fn blocks_that_a_cycle_empties_are_freed_in_steps() {
     freed_in_steps::<Concurrent>();
+    freed_in_steps::<Lxr>();
     freed_in_steps::<Nonmoving>();
 }
 

@@ -57,9 +57,9 @@ impl CollectorVisitor for Requests {
                 ("ocaml", Request::Minor) => Cycle::Began,
                 ("ocaml", Request::Slice(_)) => Cycle::Continued,
                 ("ocaml", Request::Cycle) => Cycle::Ended,
-                ("concurrent" | "nonmoving", Request::Slice(Words(0))) => Cycle::Began,
+                ("concurrent" | "lxr" | "nonmoving", Request::Slice(Words(0))) => Cycle::Began,
                 // Little was alive, so one slice ends the cycle.
-                ("concurrent" | "nonmoving", Request::Slice(_)) => Cycle::Ended,
+                ("concurrent" | "lxr" | "nonmoving", Request::Slice(_)) => Cycle::Ended,
                 _ => Cycle::whole_if(is_whole),
             };
             assert_eq!(collection.work.cycle, cycle, "{name}: {request:?}");
@@ -74,7 +74,7 @@ impl CollectorVisitor for Requests {
         let slices = match name {
             // Four of the requests, and the first slices of the cycles after two others.
             "ocaml" => 6,
-            "concurrent" | "nonmoving" => 2,
+            "concurrent" | "lxr" | "nonmoving" => 2,
             _ => 0,
         };
         assert_eq!(statistics.slices.count, slices, "{name}");

@@ -137,12 +137,12 @@ fn all_collectors_are_those_that_honour_the_flags() {
     };
     assert_eq!(
         plan("A = \"1m\"").0,
-        "compacting concurrent copying gen-immix immix mark-sweep nonmoving ocaml parallel sticky-immix two-space"
+        "compacting concurrent copying gen-immix immix lxr mark-sweep nonmoving ocaml parallel sticky-immix two-space"
     );
     let (old, done) = plan("O = \"1m\"");
     assert_eq!(
         old,
-        "compacting concurrent copying gen-immix nonmoving parallel sticky-immix"
+        "compacting concurrent copying gen-immix lxr nonmoving parallel sticky-immix"
     );
     assert!(
         done.stderr
