@@ -5,6 +5,9 @@
 #![cfg(gclab_shuttle)]
 
 mod cycles;
+mod exchanges;
+#[path = "../../../docs/examples/plain_counting.rs"]
+mod plain_counting;
 
 use gclab_collectors::{Compacting, Copying, Parallel, TwoSpace};
 use gclab_core::closure::{Closure, Ptr};

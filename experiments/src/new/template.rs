@@ -24,6 +24,8 @@ pub(crate) enum Origin {
     MarkSweep,
     /// Old closures are marked while the program runs, and stay where they are
     Concurrent,
+    /// References to old closures are counted, and closures without any die
+    Counting,
 }
 
 impl Origin {
@@ -41,6 +43,10 @@ impl Origin {
             Origin::Concurrent => (
                 include_str!("../../../docs/examples/plain_concurrent.rs"),
                 ["plain_concurrent", "PlainConcurrent", "plain-concurrent"],
+            ),
+            Origin::Counting => (
+                include_str!("../../../docs/examples/plain_counting.rs"),
+                ["plain_counting", "PlainCounting", "plain-counting"],
             ),
         }
     }

@@ -35,7 +35,7 @@ fn a_crate_is_written_once() {
 #[test]
 fn the_other_origins_are_collectors_that_move_nothing() {
     let bench = Bench::new();
-    for origin in ["mark-sweep", "concurrent"] {
+    for origin in ["mark-sweep", "concurrent", "counting"] {
         let name = format!("my-{origin}");
         bench.gclab(&["new", &name, "--from", origin]).exits(0);
         let file = format!("{name}/src/{}.rs", name.replace('-', "_"));

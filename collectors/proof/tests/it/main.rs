@@ -1,11 +1,13 @@
-//! Collectors that do not move closures: the tutorials' `mark-sweep` and `plain-concurrent`, and another
-//! one made of the same parts. And one that works in slices.
+//! Collectors that do not move closures: the tutorials' `mark-sweep`, `plain-concurrent` and `plain-counting`,
+//! and another one made of the same parts. And one that works in slices.
 
 mod mark_region;
 #[path = "../../../../docs/examples/mark_sweep/src/mark_sweep.rs"]
 mod mark_sweep;
 #[path = "../../../../docs/examples/plain_concurrent.rs"]
 mod plain_concurrent;
+#[path = "../../../../docs/examples/plain_counting.rs"]
+mod plain_counting;
 mod shapes;
 mod sliced;
 
@@ -18,6 +20,11 @@ mod random {
     #[test]
     fn plain_concurrent_agrees_with_a_plain_heap() {
         gclab_proof::random_programs::<crate::plain_concurrent::PlainConcurrent>();
+    }
+
+    #[test]
+    fn plain_counting_agrees_with_a_plain_heap() {
+        gclab_proof::random_programs::<crate::plain_counting::PlainCounting>();
     }
 
     #[test]

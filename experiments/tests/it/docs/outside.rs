@@ -10,6 +10,8 @@ mod mark_sweep;
 mod pipeline;
 #[path = "../../../../docs/examples/plain_concurrent.rs"]
 mod plain_concurrent;
+#[path = "../../../../docs/examples/plain_counting.rs"]
+mod plain_counting;
 
 use std::fs;
 
@@ -19,10 +21,14 @@ use gclab_proof::tier;
 use gclab_workloads::WorkloadList;
 use mark_sweep::MarkSweep;
 use plain_concurrent::PlainConcurrent;
+use plain_counting::PlainCounting;
 
 use super::{files, pages, root};
 
-type Collectors = (Clockwork, (MarkSweep, (PlainConcurrent, gclab_collectors::All)));
+type Collectors = (
+    Clockwork,
+    (MarkSweep, (PlainConcurrent, (PlainCounting, gclab_collectors::All))),
+);
 /// Only the tutorial's workload. Otherwise each workload would be compiled for each collector.
 type OwnWorkload = (pipeline::Pipeline, ());
 
@@ -43,6 +49,7 @@ fn the_new_collectors_run_the_workloads() {
         gclab_proof::workload::<Clockwork, All>,
         gclab_proof::workload::<MarkSweep, All>,
         gclab_proof::workload::<PlainConcurrent, All>,
+        gclab_proof::workload::<PlainCounting, All>,
     ];
     for (number, workload) in All::descriptions().iter().enumerate() {
         for run in tier::rows(&collectors, number) {
