@@ -108,17 +108,29 @@ fn each_weak_handle_follows_its_closure_or_is_empty() {
     crate::under_every_collector(AnyNumberOfThreads);
 }
 
+/// Whether the value of this link of a chain is an array that holds the next key, and not the key itself.
+fn is_in_array(link: usize) -> bool {
+    !link.is_multiple_of(3)
+}
+
 /// Numbers and arrays, large ones, too, of which each but the first is kept by an ephemeron alone: the
 /// one before it is its key. The last is made first.
 fn chain<'h, M: MutatorKind>(m: &mut Mutator<'h, M>, first: &Root<'_, 'h, MutArray<Any>>) -> Vec<Ephemeron<Any, Any>> {
     let link = |number: usize| {
-        m.frame(|m, [key]| {
+        m.frame(|m, [key, array]| {
+            let array = array.put(m.alloc_array::<Any>(1, |_| None));
             let key = match number % 4 {
                 0 => key.put(m.alloc(|_| Number::new(number as u64, None)).erase()),
                 1 => key.put(m.alloc_array::<Any>(1000, |_| None).erase()),
                 _ => key.put(m.alloc_array::<Any>(number % 7, |_| None).erase()),
             };
-            let value = first.get(m).get(m, 0).expect("there is one");
+            let next = first.get(m).get(m, 0).expect("there is one");
+            array.get(m).set(m, 0, Some(next));
+            let value = if is_in_array(number) {
+                array.get(m).erase()
+            } else {
+                next
+            };
             let ephemeron = m.ephemeron(key.get(m), value);
             first.get(m).set(m, 0, Some(key.get(m)));
             ephemeron
@@ -142,10 +154,11 @@ under_every_collector! {
                     for request in [Request::Minor, Request::Full, Request::Minor, Request::Compact] {
                         m.collect(request);
                         let mut next = first.get(m).get(m, 0);
-                        for ephemeron in chain.iter().rev() {
+                        for (link, ephemeron) in chain.iter().enumerate().rev() {
                             let (key, value) = ephemeron.open(m).expect("its key lives");
                             assert_eq!(Some(key), next);
-                            next = Some(value);
+                            let array = value.downcast::<MutArray<Any>>().filter(|_| is_in_array(link));
+                            next = array.map_or(Some(value), |array| array.get(m, 0));
                         }
                         let last = next.and_then(|last| last.downcast::<Number>()).expect("a number");
                         assert_eq!(last.value(m), 7);
