@@ -292,23 +292,23 @@ fn back<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
 
 /// What alone keeps a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    ByRoot,
-    ByEphemeron,
+enum Keeper {
+    Root,
+    Ephemeron,
     /// Its finaliser gets it.
-    ByFinaliser,
+    Finaliser,
 }
 
 /// A slice marks about as much as was requested, whatever keeps the closures.
 #[test]
 fn a_slice_keeps_to_its_budget() {
-    for kept in [Kept::ByRoot, Kept::ByEphemeron, Kept::ByFinaliser] {
+    for kept in [Keeper::Root, Keeper::Ephemeron, Keeper::Finaliser] {
         bounded::<Concurrent>(kept);
         bounded::<Nonmoving>(kept);
     }
 }
 
-fn bounded<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>(kept: Kept) {
+fn bounded<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>(kept: Keeper) {
     const BUDGET: Words = Words(2000);
     let config = Config {
         slice_limit: Some(BUDGET),
@@ -322,11 +322,11 @@ fn bounded<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>(kept: Kept
             make(m, &list, 0);
             m.collect(Request::Full);
             let first = list.get(m).expect("a list");
-            let _ephemeron = (kept == Kept::ByEphemeron).then(|| m.ephemeron(key.get(m), first));
-            if kept == Kept::ByFinaliser {
+            let _ephemeron = (kept == Keeper::Ephemeron).then(|| m.ephemeron(key.get(m), first));
+            if kept == Keeper::Finaliser {
                 m.finalise(first, |_, _| ());
             }
-            if kept != Kept::ByRoot {
+            if kept != Keeper::Root {
                 list.set(m, None);
             }
             m.collect(Request::Slice(Words(0)));
