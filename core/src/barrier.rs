@@ -12,8 +12,8 @@ use std::marker::PhantomData;
 /// implements this for all of them, one that keeps its own state in its allocator for that one.
 pub trait Barrier<A>: 'static {
     /// The mutator is about to overwrite `slot` of `object`, which holds `old`, with `new` (null or
-    /// a closure). Inlined into every store; only a barrier that calls `old` loads it. Before an exchange,
-    /// too, which may fail, or find another value than `old`, since threads exchange at the same time.
+    /// a closure). Inlined into every store; only a barrier that calls `old` loads it. It also
+    /// runs before an exchange, which may fail, or find another value than `old`.
     fn write(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: impl FnOnce() -> u64, new: ClosureRef);
 
     /// The mutator has loaded `closure` (or null) from `slot`, and gets what this returns: a collector

@@ -56,8 +56,8 @@ impl FieldLog {
         }
     }
 
-    /// Whether the store to a slot of `object` is the first of this epoch, and the object is old. `old` was
-    /// loaded from the slot before.
+    /// Whether the store to a slot of `object` is the first of this epoch, and the object is old. The
+    /// caller has loaded the slot's value before.
     pub(crate) fn is_first(&self, object: Addr, slot: Slot, is_mixed: bool) -> bool {
         let tables = self.tables.borrow();
         let tables = tables.as_ref().expect("a barrier that logs has tables");

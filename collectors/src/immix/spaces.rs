@@ -339,9 +339,7 @@ impl Spaces {
 
     /// A trace has marked the old closures that live in `marks`: counts less for what the others lead to.
     pub(super) fn bury_unmarked(&self, heap: &Heap, references: &mut References, marks: &MarkBits) {
-        for range in self.marked_memory() {
-            references.bury_unmarked(heap.closures(), &self.marks, marks, range);
-        }
+        references.bury_unmarked(heap.closures(), &self.marks, marks, &self.marked_memory());
     }
 
     /// The memory that may have marks.

@@ -34,7 +34,7 @@ impl Closures {
     /// The size of a closure, header included.
     #[inline(always)]
     pub fn words(self, closure: ClosureRef) -> Words {
-        debug_assert!(self.contain(closure.addr()), "{} is not in the heap", closure.addr());
+        assert!(self.contain(closure.addr()), "{} is not in the heap", closure.addr());
         // SAFETY: the caller's promise.
         unsafe { closure.words() }
     }
@@ -42,7 +42,7 @@ impl Closures {
     /// The closures that a closure points to, in the order of its slots, some of them repeatedly.
     #[inline(always)]
     pub fn referents(self, closure: ClosureRef) -> impl Iterator<Item = ClosureRef> {
-        debug_assert!(self.contain(closure.addr()), "{} is not in the heap", closure.addr());
+        assert!(self.contain(closure.addr()), "{} is not in the heap", closure.addr());
         // SAFETY: the caller's promise.
         let slots = unsafe { closure.extent() }.slots();
         slots.filter_map(move |slot| self.load(slot))

@@ -229,8 +229,9 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
     }
 
     /// Runs the write barrier before an exchange, as before a store: who logs the field first has its value
-    /// of before. Another thread may exchange it in between. What that stored is no part of the snapshot or
-    /// the epoch's first value, and it ran the barrier itself. If the exchange fails, nothing changes.
+    /// of before. Another thread may exchange it in between. A value that it stores meanwhile is neither part of
+    /// the snapshot nor the first of the epoch, and it ran the barrier itself. If the exchange fails, nothing
+    /// changes.
     #[inline(always)]
     fn exchanging<M: MutatorKind>(self, m: &NoGc<'h, M>, word: &Word, new: u64, old: impl FnOnce() -> u64) {
         // SAFETY: a `Gc` leads to a closure.

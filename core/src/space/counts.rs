@@ -78,8 +78,9 @@ impl<const BITS: usize> SideCounts<BITS> {
         if PARALLEL {
             // SAFETY: an entry of a live table, which is shared as an atomic only.
             let entry = unsafe { shared_word(std::ptr::from_ref(entry).cast_mut().cast()) };
-            let former = entry.fetch_update(Relaxed, Relaxed, |bits| Some(changed(bits)));
-            return former.map_or(0, count);
+            // Counts of closures that many lead to are stuck: threads do not contend for them.
+            let former = entry.fetch_update(Relaxed, Relaxed, |bits| Some(changed(bits)).filter(|&new| new != bits));
+            return count(former.unwrap_or_else(|unchanged| unchanged));
         }
         let bits = entry.load(Relaxed);
         entry.store(changed(bits), Relaxed);

@@ -4,7 +4,7 @@
 //! An epoch is the time between two pauses. A pause counts the slots of what becomes old, the present
 //! values of slots that were overwritten in the epoch, and the referents of frames; these for the next
 //! epoch. A handle, a weak handle, an ephemeron or a finaliser makes the count of its closure stuck. Only then
-//! it counts less: for the values that were overwritten, and for the frames of the pause before. So a closure
+//! are counts decremented: for the values that were overwritten, and for the frames of the pause before. So a closure
 //! whose count becomes 0 is dead: nothing that is not young leads to it.
 //!
 //! Memory is bounded: dead closures wait in a small stack. If that is full, they are looked for later, as
@@ -179,28 +179,24 @@ impl References {
         }
     }
 
-    /// A trace has found that the closures from `from` to `to` that are marked in `former` and not in `marks` are
+    /// A trace has found that the closures in these `ranges` that are marked in `former` and not in `marks` are
     /// dead: counts less for their references to others, which it found alive. They are intact still.
-    pub fn bury_unmarked(
-        &mut self,
-        closures: Closures,
-        former: &MarkBits,
-        marks: &MarkBits,
-        (mut from, to): (Addr, Addr),
-    ) {
-        while let Some(at) = former.next_set_but(marks, from, to) {
-            from = at + Words(1);
-            self.counts.reset(at);
-            for referent in closures
-                .referents(closures.at(at))
-                .filter(|to| closures.contain(to.addr()))
-            {
-                if marks.get(referent.addr()) {
-                    self.count_less(referent);
+    pub fn bury_unmarked(&mut self, closures: Closures, former: &MarkBits, marks: &MarkBits, ranges: &[(Addr, Addr)]) {
+        self.dead.stack.retain(|closure| marks.get(closure.addr()));
+        for &(mut from, to) in ranges {
+            while let Some(at) = former.next_set_but(marks, from, to) {
+                from = at + Words(1);
+                self.counts.reset(at);
+                for referent in closures
+                    .referents(closures.at(at))
+                    .filter(|to| closures.contain(to.addr()))
+                {
+                    if marks.get(referent.addr()) {
+                        self.count_less(referent);
+                    }
                 }
             }
         }
-        self.dead.stack.retain(|closure| marks.get(closure.addr()));
     }
 
     /// Everything will be counted anew: forgets what the barriers logged, and who is dead. The counts are to be

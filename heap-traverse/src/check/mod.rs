@@ -2,8 +2,9 @@
 //!
 //! It is a listener. At each [`EventKind::End`] it compares five things: the regions of the
 //! collector, the blocks that the block allocator has handed out, the state table, the pointers,
-//! and the figures of the collection. References that a collector has counted it counts again. The first disagreement is a panic that names the address,
-//! closure, region and slot. Each kind of disagreement has a name ([`Check`]), so that a test can
+//! and the figures of the collection. It recounts the references that a collector counts. The first
+//! disagreement is a panic that names the address, closure, region and slot. Each kind of
+//! disagreement has a name ([`Check`]), so that a test can
 //! say which check finds which fault.
 //!
 //! Cost: four passes over the heap and one over the reachable closures, two in a profiled heap;

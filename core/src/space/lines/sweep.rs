@@ -53,6 +53,9 @@ impl LineSpace {
     /// Straight after a marking of young closures: old ones died in the blocks of these addresses, and have no marks
     /// any more. Blocks without marks go back to the heap; in the others unmarked memory is free from now on.
     pub fn sweep_blocks(&mut self, heap: &mut Heap, marks: &MarkBits, died: &[Addr]) {
+        if died.is_empty() {
+            return;
+        }
         let old = self.old_state();
         let mut runs: Vec<BlockRun> = died.iter().filter_map(|at| heap.blocks().run_of(*at)).collect();
         runs.sort_unstable_by_key(|run| run.start());
@@ -62,9 +65,7 @@ impl LineSpace {
         let mut young = self.unsearched.split_off(self.young_from);
         let is_left = |hole: &Hole| !is_swept(heap, hole.start) || mutant!("lxr/hole-twice");
         self.unsearched.retain(is_left);
-        self.young_from = self.unsearched.len();
         young.retain(is_left);
-        self.unsearched.append(&mut young);
         self.ahead.retain(is_left);
         self.spare.retain(|hole| is_left(&hole));
         let emptied = self
@@ -77,6 +78,9 @@ impl LineSpace {
                 self.unsearched.push(hole_of(run));
             }
         }
+        // Their small holes count, too.
+        self.young_from = self.unsearched.len();
+        self.unsearched.append(&mut young);
         for run in emptied {
             // SAFETY: no closure of the block lives.
             unsafe { poison::retire(run.start(), run.bytes()) };
