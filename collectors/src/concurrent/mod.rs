@@ -1,4 +1,4 @@
-//! Collectors that mark their old generation concurrently: `concurrent` and `nonmoving`.
+//! Collectors that mark their old generation concurrently: `concurrent`, `lxr` and `nonmoving`.
 //!
 //! A *cycle* begins at the end of a minor collection, when the nursery is empty. Its *snapshot* is
 //! everything that the roots lead to then. The background thread marks it in a second table, while
@@ -452,13 +452,10 @@ impl<G: Generations> ConcurrentMarking<G> {
             _ if is_marking && self.old.bytes() > self.generations.old_limit() => Task::Assist,
             _ if is_marking && stage.is_dry() => Task::Mark(LAST),
             _ if is_marking => Task::Minor,
+            _ if self.generations.is_fragmented(self.old.bytes()) => Task::Everything,
             // If the thread has not come to clearing the table, the pause does it.
             _ if is_idle && self.old.bytes() > self.begins_at() || self.old.bytes() > self.generations.old_limit() => {
-                if self.generations.is_fragmented(self.old.bytes()) {
-                    Task::Everything
-                } else {
-                    Task::Begin
-                }
+                Task::Begin
             }
             _ => Task::Minor,
         }

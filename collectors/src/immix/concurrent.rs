@@ -42,7 +42,7 @@ pub struct LineGenerations<const COUNTING: bool> {
     buried: u64,
 }
 
-/// Dead closures that a pause looks into at most: a millisecond or two. More if more become old, so that they
+/// Dead closures that a pause looks into at most. More if more become old, so that they
 /// do not pile up.
 const MOST_BURIED: u64 = 1 << 14;
 
@@ -53,7 +53,7 @@ unsafe impl<const COUNTING: bool> Generations for LineGenerations<COUNTING> {
     const DESCRIPTION: Description = Description {
         name: if COUNTING { "lxr" } else { "concurrent" },
         summary: if COUNTING {
-            "concurrent, and old closures die by reference counts before they are marked"
+            "concurrent, but most old closures are freed by reference counts"
         } else {
             "gen-immix whose old generation is marked concurrently"
         },
@@ -142,12 +142,7 @@ unsafe impl<const COUNTING: bool> Generations for LineGenerations<COUNTING> {
         let Some(references) = &mut self.references else {
             return Amount::default();
         };
-        let most = if self.sizing.is_urgent() {
-            u64::MAX
-        } else {
-            self.most_buried
-        };
-        let died = self.spaces.bury(pause.heap, references, most);
+        let died = self.spaces.bury(pause.heap, references, self.most_buried);
         self.buried += died.words.to_bytes().0 as u64;
         died
     }
