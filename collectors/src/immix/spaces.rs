@@ -337,7 +337,7 @@ impl Spaces {
         died
     }
 
-    /// A trace has marked the old closures that live in `marks`: counts less for what the others lead to.
+    /// A trace has marked the old closures that live in `marks`: subtracts the references of the others.
     pub(super) fn bury_unmarked(&self, heap: &Heap, references: &mut References, marks: &MarkBits) {
         references.bury_unmarked(heap.closures(), &self.marks, marks, &self.marked_memory());
     }

@@ -12,21 +12,21 @@
 //! (`-DS`) tests: every non-null slot of a live closure holds the address of a closure that starts
 //! with a header from [`Header::new`] and has the payload that its header describes.
 
+mod closures;
 mod field;
 mod header;
 mod info;
 #[doc(hidden)]
 pub mod layout;
-mod peek;
 mod range;
 mod statics;
 
+pub use closures::Closures;
 pub use field::{Field, Mut, MutField, Plain, Ptr};
 pub use gclab_derive::Closure;
 pub use header::Header;
 pub(crate) use info::VARIABLE;
 pub use info::{Kind, TypeInfo};
-pub use peek::Closures;
 pub(crate) use range::{ClosureRange, SlotRange};
 
 use crate::sync::{Ordering, shared_word};
@@ -141,7 +141,7 @@ impl Slot {
 #[repr(transparent)]
 pub struct ClosureRef(pub(crate) *mut u64);
 
-// SAFETY: as for slots.
+// SAFETY: an address, as a slot is.
 unsafe impl Send for ClosureRef {}
 
 /// A closure's size and its run of slots.

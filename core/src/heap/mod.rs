@@ -352,7 +352,7 @@ impl Heap {
         self.blocks.charges().clone()
     }
 
-    /// Reads closures.
+    /// A reader of its closures.
     pub fn closures(&self) -> Closures {
         Closures::new(self.states())
     }

@@ -228,8 +228,8 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         unsafe { Gc::option_from_word(read(m, word, old)) }
     }
 
-    /// Runs the write barrier before an exchange, as before a store: who logs the field first has its value
-    /// of before. Another thread may exchange it in between. A value that it stores meanwhile is neither part of
+    /// Runs the write barrier before an exchange, as before a store: whoever logs the field first has the value
+    /// from before. Another thread may exchange it in between. A value that it stores meanwhile is neither part of
     /// the snapshot nor the first of the epoch, and it ran the barrier itself. If the exchange fails, nothing
     /// changes.
     #[inline(always)]

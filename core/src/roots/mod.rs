@@ -47,8 +47,7 @@ impl RootSlot<'_> {
 
     /// The address that it holds.
     pub(crate) fn closure(self) -> Addr {
-        // SAFETY: a root of a stopped world.
-        unsafe { self.0.load() }.addr()
+        self.get().map_or(Addr::NULL, ClosureRef::addr)
     }
 }
 

@@ -16,8 +16,6 @@ pub struct LargeObjects {
     objects: Vec<LargeObject>,
     /// The number of objects without marks.
     young: usize,
-    /// The step of marked objects.
-    step: u8,
     /// The state of the blocks of marked objects.
     old: BlockState,
     /// The state of the blocks of the others.
@@ -34,7 +32,6 @@ impl LargeObjects {
         LargeObjects {
             objects: Vec::new(),
             young: 0,
-            step,
             old: BlockState::of_step(step).large(),
             fresh: BlockState::AGED.large(),
             held: 0,
@@ -148,7 +145,7 @@ impl LargeObjects {
     /// Visits the regions that hold closures: one for each object.
     pub fn for_each_region(&self, visit: &mut dyn FnMut(Region)) {
         let (old, young) = self.objects.split_at(self.objects.len() - self.young);
-        old.iter().for_each(|object| visit(object.region(self.step)));
+        old.iter().for_each(|object| visit(object.region(self.old.step())));
         young.iter().for_each(|object| visit(object.region(self.fresh.step())));
     }
 }

@@ -7,8 +7,8 @@
 //! are counts decremented: for the values that were overwritten, and for the frames of the pause before. So a closure
 //! whose count becomes 0 is dead: nothing that is not young leads to it.
 //!
-//! Memory is bounded: dead closures wait in a small stack. If that is full, they are looked for later, as
-//! those with marks and count 0.
+//! Memory: 8 bytes for each slot of a frame. Dead closures wait in a small stack; if that is full, they are
+//! looked for later, as those with marks and count 0.
 
 use super::counts::{CountedMarks, Ledger, SideCounts};
 use super::{MarkBits, Marks};
@@ -36,7 +36,7 @@ pub struct References {
     dead: Dead,
 }
 
-/// Dead closures whose referents have yet to be counted less.
+/// Dead closures whose references have yet to be subtracted.
 #[derive(Debug, Default)]
 struct Dead {
     stack: Vec<ClosureRef>,
@@ -94,7 +94,7 @@ impl References {
         }
     }
 
-    /// After the marking: counts the roots, and then less for what led to closures before. `roots` are
+    /// After the marking: counts the roots, and then subtracts what led to closures before. `roots` are
     /// those of young closures, unless everything was marked.
     pub fn count<A>(&mut self, heap: &Heap, roots: Roots<'_>, capabilities: Capabilities<'_, A>) {
         let closures = heap.closures();
@@ -113,19 +113,19 @@ impl References {
         });
         for closure in std::mem::replace(&mut self.rooted, rooted) {
             if !mutant!("counts/root-kept") {
-                self.count_less(closure);
+                self.subtract(closure);
             }
         }
         for capability in capabilities.iter() {
             capability.field_log().take(|replaced| match replaced {
-                Replaced::Once(closure) => self.count_less(closure),
+                Replaced::Once(closure) => self.subtract(closure),
                 Replaced::Often(closure) => self.counts.stick(closure.addr()),
             });
         }
     }
 
-    /// Counts one reference less. If that was the last one, the closure is dead.
-    fn count_less(&mut self, closure: ClosureRef) {
+    /// Subtracts one reference. If that was the last one, the closure is dead.
+    fn subtract(&mut self, closure: ClosureRef) {
         if self.counts.decrement::<false>(closure.addr()) == 1 {
             self.dead.push(closure);
         }
@@ -158,7 +158,7 @@ impl References {
             died(closure);
             for referent in closures.referents(closure).filter(|to| closures.contain(to.addr())) {
                 if !mutant!("counts/dead-kept-references") {
-                    self.count_less(referent);
+                    self.subtract(referent);
                 }
             }
         }
@@ -180,7 +180,7 @@ impl References {
     }
 
     /// A trace has found that the closures in these `ranges` that are marked in `former` and not in `marks` are
-    /// dead: counts less for their references to others, which it found alive. They are intact still.
+    /// dead: subtracts their references to others, which it found alive. They are still intact.
     pub fn bury_unmarked(&mut self, closures: Closures, former: &MarkBits, marks: &MarkBits, ranges: &[(Addr, Addr)]) {
         self.dead.stack.retain(|closure| marks.get(closure.addr()));
         for &(mut from, to) in ranges {
@@ -192,14 +192,14 @@ impl References {
                     .filter(|to| closures.contain(to.addr()))
                 {
                     if marks.get(referent.addr()) {
-                        self.count_less(referent);
+                        self.subtract(referent);
                     }
                 }
             }
         }
     }
 
-    /// Everything will be counted anew: forgets what the barriers logged, and who is dead. The counts are to be
+    /// Everything will be counted anew: forgets what the barriers logged, and which closures are dead. The counts are to be
     /// [cleared](References::clear), too.
     pub fn forget<A>(&mut self, capabilities: Capabilities<'_, A>) {
         for capability in capabilities.iter() {

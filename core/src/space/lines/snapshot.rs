@@ -100,11 +100,7 @@ impl LineSpace {
             }
         }
         let is_left = |hole: &Hole| !heap.blocks().state_of(hole.start).is_mixed() || mutant!("chosen/hole-handed-out");
-        let mut young = self.unsearched.split_off(self.young_from);
-        self.unsearched.retain(is_left);
-        self.young_from = self.unsearched.len();
-        young.retain(is_left);
-        self.unsearched.append(&mut young);
+        self.retain_unsearched(is_left);
         chosen
     }
 

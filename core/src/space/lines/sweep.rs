@@ -62,25 +62,20 @@ impl LineSpace {
         runs.dedup();
         runs.iter().for_each(|&run| heap.set_state(run, old.condemned(true)));
         let is_swept = |heap: &Heap, at: Addr| heap.blocks().state_of(at).is_condemned();
-        let mut young = self.unsearched.split_off(self.young_from);
         let is_left = |hole: &Hole| !is_swept(heap, hole.start) || mutant!("lxr/hole-twice");
-        self.unsearched.retain(is_left);
-        young.retain(is_left);
+        self.retain_unsearched(is_left);
         self.ahead.retain(is_left);
         self.spare.retain(|hole| is_left(&hole));
         let emptied = self
             .kept
             .extract_if(.., |run| is_swept(heap, run.start()) && !has_marks(marks, *run));
         let emptied: Vec<_> = emptied.collect();
-        for run in runs {
-            heap.set_state(run, old);
-            if has_marks(marks, run) {
-                self.unsearched.push(hole_of(run));
-            }
-        }
-        // Their small holes count, too.
-        self.young_from = self.unsearched.len();
-        self.unsearched.append(&mut young);
+        runs.iter().for_each(|&run| heap.set_state(run, old));
+        // They come before what young closures left: their small holes count, too.
+        runs.retain(|&run| has_marks(marks, run));
+        let from = self.young_from;
+        self.unsearched.splice(from..from, runs.iter().map(|&run| hole_of(run)));
+        self.young_from += runs.len();
         for run in emptied {
             // SAFETY: no closure of the block lives.
             unsafe { poison::retire(run.start(), run.bytes()) };
@@ -101,6 +96,15 @@ impl LineSpace {
             heap.free(run);
         }
         were_any
+    }
+
+    /// Keeps the memory that holes are to be looked for in for which `is_left` is true.
+    pub(super) fn retain_unsearched(&mut self, is_left: impl Fn(&Hole) -> bool) {
+        let mut young = self.unsearched.split_off(self.young_from);
+        self.unsearched.retain(&is_left);
+        self.young_from = self.unsearched.len();
+        young.retain(is_left);
+        self.unsearched.append(&mut young);
     }
 
     /// A block of some kilobytes from the heap.
