@@ -176,7 +176,7 @@ fn an_access_outside_every_heap_says_so() {
     });
     assert_eq!(signal, Some(SIGSEGV), "{stderr}");
     let line = line(&stderr);
-    let told = "gclab: segmentation fault at 0x10, outside every heap. With -DS, ";
+    let told = "gclab: segmentation fault at 0x10, outside every heap (collector: copying). With -DS, ";
     assert!(line.starts_with(told), "{line}");
 }
 

@@ -11,7 +11,7 @@
 //! memory: it reads atomics, and writes into a buffer on its stack.
 
 use super::{BLOCK_SHIFT, BlockState};
-use crate::abort::in_collector;
+use crate::abort::{When, runs_collector};
 use crate::memory::{MemoryError, PAGE, Table};
 #[cfg(miri)]
 use crate::miri_libc as libc;
@@ -155,6 +155,28 @@ impl FreedMemory {
     }
 }
 
+impl Place {
+    /// Whether it has a heap, whose other fields were written before.
+    fn is_taken(&self) -> bool {
+        self.size.load(Acquire) != 0
+    }
+
+    /// The collector of the heap here.
+    fn collector(&self) -> &'static str {
+        let name = self.name.load(Relaxed) as *const u8;
+        // SAFETY: the parts of a `&'static str`.
+        let name = unsafe { std::slice::from_raw_parts(name, self.name_length.load(Relaxed) as usize) };
+        std::str::from_utf8(name).unwrap_or_default()
+    }
+}
+
+/// The collectors of watched heaps, each once.
+fn collectors() -> impl Iterator<Item = &'static str> {
+    let taken = || WATCHED.iter().filter(|place| place.is_taken()).map(Place::collector);
+    let is_first = move |&(number, name): &(usize, &str)| !taken().take(number).any(|earlier| earlier == name);
+    taken().enumerate().filter(is_first).map(|(_, name)| name)
+}
+
 /// What is known of an address in a watched heap.
 struct Found {
     collector: &'static str,
@@ -181,11 +203,8 @@ fn find(address: u64) -> Option<Found> {
         // SAFETY: as above.
         unsafe { (*notes.wrapping_add(block)).load(Relaxed) }
     };
-    let name = place.name.load(Relaxed) as *const u8;
-    // SAFETY: the parts of a `&'static str`.
-    let name = unsafe { std::slice::from_raw_parts(name, place.name_length.load(Relaxed) as usize) };
     Some(Found {
-        collector: std::str::from_utf8(name).unwrap_or_default(),
+        collector: place.collector(),
         state,
         freed: Freed::of_note(note),
     })
@@ -220,20 +239,26 @@ impl Line {
     }
 
     fn describe(&mut self, address: Option<u64>) -> std::fmt::Result {
-        let whence = if in_collector() { ", during a collection" } else { "" };
+        let whence = match runs_collector() {
+            None => "",
+            Some(When::InCollection) => ", during a collection",
+            Some(When::BesideProgram) => ", in the collector's background thread, beside the program",
+        };
         let Some(address) = address else {
-            return writeln!(
-                self,
-                "gclab: segmentation fault{whence}: the address cannot exist. (Debug builds fill freed memory with \
-                 0xd5.) {DEBUG}"
-            );
+            write!(self, "gclab: segmentation fault{whence}: the address cannot exist")?;
+            self.name_collectors()?;
+            return writeln!(self, ". (Debug builds fill freed memory with 0xd5.) {DEBUG}");
         };
         let block = address & !(PAGE.0 as u64 - 1);
         match find(address) {
-            None => writeln!(
-                self,
-                "gclab: segmentation fault at {address:#x}, outside every heap{whence}. {DEBUG}"
-            ),
+            None => {
+                write!(
+                    self,
+                    "gclab: segmentation fault at {address:#x}{whence}, outside every heap"
+                )?;
+                self.name_collectors()?;
+                writeln!(self, ". {DEBUG}")
+            }
             Some(Found {
                 collector,
                 freed: Some(Freed { collection, state }),
@@ -262,6 +287,14 @@ impl Line {
                 writeln!(self, ". {DEBUG}")
             }
         }
+    }
+
+    fn name_collectors(&mut self) -> std::fmt::Result {
+        for (number, name) in collectors().enumerate() {
+            let before = if number == 0 { " (collector: " } else { " or " };
+            write!(self, "{before}{name}")?;
+        }
+        self.write_str(if collectors().next().is_some() { ")" } else { "" })
     }
 
     fn print(&self) {
@@ -305,7 +338,7 @@ extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *
     if address.is_none_or(|address| find(address).is_none()) {
         call_old(signal, info, context);
         // Sent by a process, or mended, or none of ours.
-        if code <= 0 || !is_default(signal) || WATCHED.iter().all(|place| place.size.load(Relaxed) == 0) {
+        if code <= 0 || !is_default(signal) || !WATCHED.iter().any(Place::is_taken) {
             return;
         }
     }
@@ -360,6 +393,10 @@ mod tests {
     }
 
     fn allocator(protects: bool) -> BlockAllocator {
+        allocator_of("lazy", protects)
+    }
+
+    fn allocator_of(collector: &'static str, protects: bool) -> BlockAllocator {
         let mut blocks = BlockAllocator::new(&MemoryConfig {
             reserve: Bytes::mib(16),
             ..MemoryConfig::default()
@@ -368,7 +405,7 @@ mod tests {
         if protects {
             blocks.protect_freed().unwrap();
         }
-        blocks.watch("lazy");
+        blocks.watch(collector);
         blocks
     }
 
@@ -403,6 +440,19 @@ mod tests {
         drop(blocks);
         assert!(text(Some(base.0 as u64)).contains("outside every heap"));
         assert!(text(None).contains("cannot exist"));
+    }
+
+    #[test]
+    fn each_collector_that_it_may_concern_is_named_once() {
+        // Other tests have heaps, too.
+        let heaps = ["first", "second", "first"].map(|name| allocator_of(name, false));
+        for told in [text(Some(16)), text(None)] {
+            let (_, names) = told.split_once(" (collector: ").expect(&told);
+            let (names, _) = names.split_once(')').expect(&told);
+            let count = |name| names.split(" or ").filter(|each| *each == name).count();
+            assert_eq!(["first", "second"].map(count), [1, 1], "{told}");
+        }
+        drop(heaps);
     }
 
     #[test]

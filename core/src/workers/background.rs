@@ -6,7 +6,7 @@
 //! `docs/parallel-collection.md`).
 
 use super::threads::GcThreads;
-use crate::abort::abort_on_unwind;
+use crate::abort::{When, abort_on_unwind};
 use crate::clock::Clock;
 use crate::stats::{Phase, Times};
 use crate::sync::{Arc, AtomicBool, AtomicU64, Builder, Condvar, JoinHandle, Mutex, Ordering::Relaxed};
@@ -97,6 +97,8 @@ pub struct Helpers {
 /// The background thread of one world, which starts with the first work.
 #[derive(Debug)]
 pub struct BackgroundThread {
+    /// The collector's name.
+    collector: &'static str,
     clock: Clock,
     parking: Arc<Parking>,
     thread: Option<JoinHandle<()>>,
@@ -139,8 +141,9 @@ impl std::fmt::Debug for dyn Background {
 
 impl BackgroundThread {
     /// No thread yet. `clock` is the world's.
-    pub(crate) fn new(clock: Clock) -> Self {
+    pub(crate) fn new(collector: &'static str, clock: Clock) -> Self {
         BackgroundThread {
+            collector,
             clock,
             parking: Arc::default(),
             thread: None,
@@ -153,9 +156,9 @@ impl BackgroundThread {
     /// depend on it.
     pub fn start(&mut self, work: Arc<dyn Background>) {
         if self.thread.is_none() {
-            let (parking, clock) = (Arc::clone(&self.parking), self.clock);
+            let (parking, collector, clock) = (Arc::clone(&self.parking), self.collector, self.clock);
             let thread = Builder::new().name("gc concurrent".to_owned());
-            self.thread = thread.spawn(move || parking.serve(clock)).ok();
+            self.thread = thread.spawn(move || parking.serve(collector, clock)).ok();
         }
         if !mutant!("background/over-left") {
             self.parking.state.lock().is_over = false;
@@ -211,13 +214,14 @@ impl BackgroundThread {
 
 impl Parking {
     /// The life of the thread.
-    fn serve(&self, clock: Clock) {
+    fn serve(&self, collector: &str, clock: Clock) {
+        let party = format_args!("the {collector} collector's background thread");
         let now = || Times {
             cpu_ns: Clock::thread_cpu_ns(),
             elapsed_ns: clock.elapsed_ns(),
         };
         let mut helpers = Helpers::default();
-        helpers.gc_threads.kind = "concurrent ";
+        helpers.gc_threads.when = When::BesideProgram;
         let mut state = self.state.lock();
         while !state.shutdown {
             let Some(work) = state.work.take() else {
@@ -228,7 +232,7 @@ impl Parking {
             drop(state);
             let began = now();
             helpers.threads = work.threads();
-            let worked = abort_on_unwind("the background thread", || work.work(&self.stop, &mut helpers));
+            let worked = abort_on_unwind(party, When::BesideProgram, || work.work(&self.stop, &mut helpers));
             let mut times = now().since(began);
             times.cpu_ns += helpers.gc_threads.take_cpu_ns();
             state = self.state.lock();
@@ -240,7 +244,7 @@ impl Parking {
             state.is_over = worked.is_over;
             state.is_working = false;
             if worked.is_over {
-                abort_on_unwind("the background thread", || work.over());
+                abort_on_unwind(party, When::BesideProgram, || work.over());
             }
             // The collector has it to itself from here on.
             drop(work);
@@ -270,7 +274,10 @@ mod models;
 #[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
 mod tests {
     use super::*;
+    use crate::block::BlockAllocator;
+    use crate::memory::MemoryConfig;
     use crate::sync::yield_now;
+    use std::hint::black_box;
     use std::process::Command;
     use std::time::{Duration, Instant};
 
@@ -302,7 +309,7 @@ mod tests {
 
     #[test]
     fn it_works_only_between_pauses_until_its_work_is_over() {
-        let mut thread = BackgroundThread::new(Clock::start());
+        let mut thread = BackgroundThread::new("lazy", Clock::start());
         let count = Arc::new(Count {
             to: 10_000,
             ..Count::default()
@@ -346,7 +353,7 @@ mod tests {
             to: u64::MAX,
             ..Count::default()
         });
-        let mut thread = BackgroundThread::new(Clock::start());
+        let mut thread = BackgroundThread::new("lazy", Clock::start());
         thread.start(Arc::clone(&count) as Arc<dyn Background>);
         for _ in 0..20 {
             thread.resume();
@@ -357,12 +364,21 @@ mod tests {
         }
     }
 
-    /// In `over`, or while it works.
-    struct Panics(bool);
+    /// What it does wrong.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Wrong {
+        PanicsInWork,
+        PanicsInOver,
+        Crashes,
+    }
 
-    impl Background for Panics {
+    impl Background for Wrong {
         fn work(&self, _: &Stop, _: &mut Helpers) -> Worked {
-            assert!(self.0);
+            assert!(*self != Wrong::PanicsInWork);
+            if *self == Wrong::Crashes {
+                // SAFETY: none: nothing is there, which ends the process.
+                unsafe { std::ptr::without_provenance::<u64>(black_box(16)).read_volatile() };
+            }
             Worked {
                 phase: Phase::Marked,
                 closures: 0,
@@ -371,26 +387,36 @@ mod tests {
         }
 
         fn over(&self) {
-            panic!();
+            assert!(*self != Wrong::PanicsInOver);
         }
     }
 
     /// Whoever waits for the thread does not wait for ever.
     #[test]
-    fn a_panic_of_the_thread_ends_the_process() {
-        const IN_OVER: &str = "GCLAB_PANICS_IN_OVER";
-        if let Ok(in_over) = std::env::var(IN_OVER) {
-            let mut thread = BackgroundThread::new(Clock::start());
-            thread.start(Arc::new(Panics(in_over == "1")));
+    fn a_panic_or_crash_of_the_thread_ends_the_process() {
+        const WRONG: &str = "GCLAB_WRONG";
+        let panicked = "gclab: the lazy collector's background thread panicked beside the program, ";
+        let crashed = "gclab: segmentation fault at 0x10, in the collector's background thread, beside the program, \
+                       outside every heap (collector: lazy). With -DS, ";
+        let all = [
+            (Wrong::PanicsInWork, panicked),
+            (Wrong::PanicsInOver, panicked),
+            (Wrong::Crashes, crashed),
+        ];
+        if let Ok(number) = std::env::var(WRONG) {
+            let mut blocks = BlockAllocator::new(&MemoryConfig::default()).expect("addresses");
+            blocks.watch("lazy");
+            let mut thread = BackgroundThread::new("lazy", Clock::start());
+            thread.start(Arc::new(all[number.parse::<usize>().expect("an index")].0));
             thread.resume();
             std::thread::sleep(Duration::from_secs(30));
         }
-        for in_over in ["0", "1"] {
+        for (number, (_, message)) in all.into_iter().enumerate() {
             let mut child = Command::new(std::env::current_exe().expect("the tests"));
-            child.args(["a_panic_of_the_thread_ends_the_process", "--nocapture"]);
-            let output = child.env(IN_OVER, in_over).output().expect("a child");
+            child.args(["a_panic_or_crash_of_the_thread_ends_the_process", "--nocapture"]);
+            let output = child.env(WRONG, number.to_string()).output().expect("a child");
             let told = String::from_utf8_lossy(&output.stderr);
-            assert!(told.contains("gclab: the background thread panicked"), "{told}");
+            assert!(told.contains(message), "{told}");
         }
     }
 
@@ -401,7 +427,7 @@ mod tests {
                 to: u64::MAX,
                 ..Count::default()
             });
-            let mut thread = BackgroundThread::new(Clock::start());
+            let mut thread = BackgroundThread::new("lazy", Clock::start());
             thread.start(Arc::clone(&count) as Arc<dyn Background>);
             thread.resume();
             while count.counted.load(Relaxed) == 0 {

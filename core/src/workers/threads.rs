@@ -7,7 +7,7 @@
 //! its help.
 
 use super::spans::PhaseSpans;
-use crate::abort::abort_on_unwind;
+use crate::abort::{When, abort_on_unwind};
 use crate::clock::Clock;
 use crate::sync::{Arc, Builder, Condvar, JoinHandle, Mutex};
 
@@ -41,8 +41,7 @@ pub(super) trait Job: Send + Sync {
 pub struct GcThreads {
     parking: Arc<Parking>,
     threads: Vec<JoinHandle<()>>,
-    /// What precedes the number in their names.
-    pub(super) kind: &'static str,
+    pub(super) when: When,
     /// The clock for the spans of work, if they are noted.
     clock: Option<Clock>,
     /// The parallel phases since they were last taken.
@@ -116,12 +115,16 @@ impl GcThreads {
     /// system refuses one.
     pub(crate) fn spawn_up_to(&mut self, count: usize) {
         while self.threads.len() < count {
-            let (parking, number) = (Arc::clone(&self.parking), self.threads.len() + 1);
+            let (parking, number, when) = (Arc::clone(&self.parking), self.threads.len() + 1, self.when);
             let seen = parking.request.lock().number;
-            let thread = Builder::new().name(format!("gc {}{number}", self.kind));
+            let kind = match when {
+                When::InCollection => "",
+                When::BesideProgram => "concurrent ",
+            };
+            let thread = Builder::new().name(format!("gc {kind}{number}"));
             // SAFETY: a world numbers its GC threads, each differently; a job belongs to one world.
             let number = unsafe { WorkerNumber::new(number) };
-            match thread.spawn(move || parking.serve(number, seen)) {
+            match thread.spawn(move || parking.serve(number, seen, when)) {
                 Ok(thread) => self.threads.push(thread),
                 Err(_) => break,
             }
@@ -148,7 +151,7 @@ impl GcThreads {
 
 impl Parking {
     /// The life of GC thread `number`. `seen` is the last request that it need not answer.
-    fn serve(&self, mut number: WorkerNumber, mut seen: u64) {
+    fn serve(&self, mut number: WorkerNumber, mut seen: u64, when: When) {
         let mut request = self.request.lock();
         while !request.shutdown {
             let answered = request.number == seen;
@@ -160,7 +163,7 @@ impl Parking {
             {
                 Some(job) => {
                     drop(request);
-                    abort_on_unwind("a GC thread", || job.run(&mut number));
+                    abort_on_unwind("a GC thread", when, || job.run(&mut number));
                     drop(job);
                     request = self.request.lock();
                 }

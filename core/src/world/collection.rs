@@ -3,7 +3,7 @@
 use super::errors::Exhausted;
 use super::gate::{Locked, Stop};
 use super::state::{World, WorldState};
-use crate::abort::abort_on_unwind;
+use crate::abort::{When, abort_on_unwind};
 use crate::block::OutOfMemory;
 use crate::capability::{Capabilities, Capability, CapabilityData};
 use crate::cause::{Cause, Due, NotBegun, Outcome};
@@ -194,7 +194,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
         let WorldState { collector, idle, .. } = &mut *self.state;
         // SAFETY: `new`'s caller promises that they are inside and stopped.
         let all = unsafe { capabilities(self.participants, idle) };
-        abort_on_unwind(format_args!("the {name} collector"), || {
+        abort_on_unwind(format_args!("the {name} collector"), When::InCollection, || {
             collector.due(cause, Capabilities::new(&all))
         })
     }
@@ -275,7 +275,7 @@ impl<'a, M: MutatorKind> WorldAtRest<'a, M> {
             events,
             since,
         };
-        abort_on_unwind(format_args!("the {name} collector"), || {
+        abort_on_unwind(format_args!("the {name} collector"), When::InCollection, || {
             call(&mut **collector, &mut pause)
         })
     }

@@ -123,7 +123,7 @@ impl<M: MutatorKind> WorldState<M> {
         recorder.init_done();
         let last_ended = recorder.clock().elapsed_ns();
         Ok(WorldState {
-            background: BackgroundThread::new(recorder.clock()),
+            background: BackgroundThread::new(chosen.description.name, recorder.clock()),
             heap,
             collector,
             idle,

@@ -81,7 +81,7 @@ impl Background for Heap {
 
 /// The thread, with its first work.
 fn started(work: Arc<dyn Background>) -> BackgroundThread {
-    let mut thread = BackgroundThread::new(Clock::start());
+    let mut thread = BackgroundThread::new("lazy", Clock::start());
     thread.start(work);
     thread
 }
