@@ -12,6 +12,8 @@ pub struct Ended {
     pub cause: Cause,
     /// The time of its phases.
     pub phases: PhaseTimes,
+    /// The CPU time of GC threads that `work` does not have.
+    pub idle_cpu_ns: u64,
     /// Bytes allocated by all capabilities since the start of the world: the recorder takes the
     /// difference.
     pub allocated_total: u64,

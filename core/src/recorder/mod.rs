@@ -165,12 +165,13 @@ impl Recorder {
             mut work,
             cause,
             phases,
+            idle_cpu_ns,
             allocated_total,
             mut memory,
         } = ended;
         let started = self.gc_started;
         let leader_cpu_ns = thread_cpu_ns.saturating_sub(started.thread_cpu_ns);
-        let mut cpu_ns = leader_cpu_ns;
+        let mut cpu_ns = leader_cpu_ns + idle_cpu_ns;
         if let Some((leader, others)) = work.shared.threads.split_first_mut() {
             leader.cpu_ns = leader_cpu_ns;
             cpu_ns += others.iter().map(|thread| thread.cpu_ns).sum::<u64>();

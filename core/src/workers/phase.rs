@@ -17,7 +17,6 @@ use super::spans::PhaseSpans;
 #[cfg(doc)]
 use super::termination::Termination;
 use super::threads::{Job, WorkerNumber};
-use crate::clock::Clock;
 use crate::stats::{GcThread, WorkSearch};
 use crate::sync::deque::Worker as Deque;
 use crate::sync::{Arc, AtomicBool, Ordering};
@@ -65,8 +64,6 @@ struct Worker<T: Tracer> {
     figures: GcThread,
     /// Nanoseconds from the beginning of the phase to the end of its last work.
     idle_since: u64,
-    /// Its CPU time when it entered.
-    cpu_before: u64,
     /// The spans of its work, in nanoseconds from the beginning of the phase, if they are noted.
     spans: Vec<(u64, u64)>,
 }
@@ -102,7 +99,6 @@ impl<T: Tracer> ParallelPhase<T> {
                 queue,
                 figures: GcThread::default(),
                 idle_since: 0,
-                cpu_before: 0,
                 spans: Vec::new(),
             })))
         };
@@ -224,18 +220,16 @@ impl<T: Tracer> ParallelPhase<T> {
     /// # Safety
     /// The worker is busy in this phase.
     unsafe fn with_worker(&self, number: &mut WorkerNumber, work: impl FnOnce(&mut Worker<T>)) {
-        let number = number.get();
         // SAFETY: the number is the caller's alone, and it is busy. So it has the slot to itself:
         // see `Sync`.
-        let Some(worker) = (unsafe { &mut *self.slots[number].0.get() }) else {
+        let Some(worker) = (unsafe { &mut *self.slots[number.get()].0.get() }) else {
             unreachable!("slots are emptied after termination");
         };
         let begun = self.begun.elapsed().as_nanos() as u64;
         if worker.idle_since > 0 {
             worker.figures.idle_ns += begun - worker.idle_since;
-        } else if number > 0 {
+        } else if number.get() > 0 {
             worker.figures.start_ns = begun;
-            worker.cpu_before = Clock::thread_cpu_ns();
         }
         worker.figures.search.scav_find_work += 1;
         work(worker);
@@ -244,8 +238,8 @@ impl<T: Tracer> ParallelPhase<T> {
         if self.spans_from.is_some() {
             worker.spans.push((begun, worker.idle_since));
         }
-        if number > 0 {
-            worker.figures.cpu_ns = Clock::thread_cpu_ns() - worker.cpu_before;
+        if number.get() > 0 {
+            worker.figures.cpu_ns = number.note_cpu_ns();
         }
     }
 }

@@ -9,11 +9,17 @@
 use super::spans::PhaseSpans;
 use crate::abort::{When, abort_on_unwind};
 use crate::clock::Clock;
-use crate::sync::{Arc, Builder, Condvar, JoinHandle, Mutex};
+use crate::sync::data::AtomicU64;
+use crate::sync::{Arc, Builder, Condvar, JoinHandle, Mutex, Ordering::Relaxed};
 
 /// The right to work as one numbered worker in a job. It is not `Copy`: only one thread has it.
 #[derive(Debug)]
-pub(super) struct WorkerNumber(usize);
+pub(super) struct WorkerNumber {
+    number: usize,
+    /// The thread's CPU time when it began the job, and what its figures have of the job so far.
+    began_cpu_ns: u64,
+    noted_cpu_ns: u64,
+}
 
 impl WorkerNumber {
     /// Worker `number`: 0 is the leader, GC threads begin at 1.
@@ -21,12 +27,22 @@ impl WorkerNumber {
     /// # Safety
     /// While this value exists, no other of the same number is used with the same job.
     pub(super) unsafe fn new(number: usize) -> Self {
-        WorkerNumber(number)
+        WorkerNumber {
+            number,
+            began_cpu_ns: 0,
+            noted_cpu_ns: 0,
+        }
     }
 
     /// The number as an index of workers.
     pub(super) fn get(&self) -> usize {
-        self.0
+        self.number
+    }
+
+    /// A GC thread's CPU time in the job so far, for its figures.
+    pub(super) fn note_cpu_ns(&mut self) -> u64 {
+        self.noted_cpu_ns = Clock::thread_cpu_ns() - self.began_cpu_ns;
+        self.noted_cpu_ns
     }
 }
 
@@ -55,6 +71,8 @@ pub struct GcThreads {
 struct Parking {
     request: Mutex<Request>,
     requested: Condvar,
+    /// The CPU time of jobs that no figures have: of threads that found no work, or no more.
+    idle_cpu_ns: AtomicU64,
 }
 
 /// The latest request for workers.
@@ -108,7 +126,14 @@ impl GcThreads {
 
     /// The CPU time that threads took in phases since the last call, without leaders.
     pub(super) fn take_cpu_ns(&mut self) -> u64 {
-        std::mem::take(&mut self.cpu_ns)
+        std::mem::take(&mut self.cpu_ns) + self.take_idle_cpu_ns()
+    }
+
+    /// The CPU time since the last call that threads took in jobs, but is not in their figures. Of a
+    /// thread that has not noticed the end of a job, the next call returns it.
+    pub(crate) fn take_idle_cpu_ns(&self) -> u64 {
+        // Relaxed: nothing else depends on it.
+        self.parking.idle_cpu_ns.swap(0, Relaxed)
     }
 
     /// Starts threads until there are `count`, so that no collection has to. There are fewer if the
@@ -163,8 +188,12 @@ impl Parking {
             {
                 Some(job) => {
                     drop(request);
+                    (number.began_cpu_ns, number.noted_cpu_ns) = (Clock::thread_cpu_ns(), 0);
                     abort_on_unwind("a GC thread", when, || job.run(&mut number));
                     drop(job);
+                    let noted = number.noted_cpu_ns;
+                    let idle = number.note_cpu_ns() - noted;
+                    self.idle_cpu_ns.fetch_add(idle, Relaxed);
                     request = self.request.lock();
                 }
                 None => self.requested.wait(&mut request),
@@ -187,7 +216,7 @@ impl Drop for GcThreads {
 #[cfg(all(test, not(any(gclab_loom, gclab_shuttle))))]
 mod tests {
     use super::*;
-    use crate::sync::{AtomicUsize, Ordering};
+    use crate::sync::AtomicUsize;
     use std::time::{Duration, Instant};
 
     #[derive(Default)]
@@ -198,14 +227,14 @@ mod tests {
 
     impl Job for Count {
         fn run(&self, number: &mut WorkerNumber) {
-            self.numbers.fetch_add(number.get(), Ordering::Relaxed);
-            self.runs.fetch_add(1, Ordering::Relaxed);
+            self.numbers.fetch_add(number.get(), Relaxed);
+            self.runs.fetch_add(1, Relaxed);
         }
     }
 
     fn wait_for(job: &Count, workers: usize) {
         let begun = Instant::now();
-        while job.runs.load(Ordering::Relaxed) < workers {
+        while job.runs.load(Relaxed) < workers {
             assert!(begun.elapsed() < Duration::from_secs(120), "GC threads do not wake");
             std::thread::yield_now();
         }
@@ -219,12 +248,45 @@ mod tests {
             threads.run(workers, Arc::clone(&job) as Arc<dyn Job>);
             wait_for(&job, workers);
             std::thread::sleep(Duration::from_millis(5));
-            let numbers = job.numbers.load(Ordering::Relaxed);
+            let numbers = job.numbers.load(Relaxed);
             assert_eq!(
-                (job.runs.load(Ordering::Relaxed), numbers),
+                (job.runs.load(Relaxed), numbers),
                 (workers, workers * (workers + 1) / 2)
             );
         }
         assert_eq!(threads.count(), 3);
+    }
+
+    /// Takes CPU time, for its figures if it has some.
+    struct Works {
+        has_figures: bool,
+    }
+
+    const WORK_NS: u64 = 5_000_000;
+
+    impl Job for Works {
+        fn run(&self, number: &mut WorkerNumber) {
+            let began = Clock::thread_cpu_ns();
+            while Clock::thread_cpu_ns() - began < WORK_NS {}
+            if self.has_figures {
+                assert!(number.note_cpu_ns() >= WORK_NS);
+            }
+        }
+    }
+
+    #[test]
+    fn cpu_time_that_no_figures_have_is_counted() {
+        for has_figures in [true, false] {
+            let mut threads = GcThreads::default();
+            threads.run(1, Arc::new(Works { has_figures }));
+            let begun = Instant::now();
+            let mut idle = 0;
+            while idle == 0 {
+                assert!(begun.elapsed() < Duration::from_secs(120), "GC threads do not wake");
+                idle = threads.take_idle_cpu_ns();
+            }
+            assert_eq!(idle >= WORK_NS, !has_figures, "{idle}");
+            assert_eq!(threads.take_idle_cpu_ns(), 0);
+        }
     }
 }

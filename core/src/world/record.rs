@@ -56,6 +56,7 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
         let ended = Ended {
             cause,
             phases: state.events.take_phases(),
+            idle_cpu_ns: state.gc_threads.take_idle_cpu_ns(),
             allocated_total: state.allocated,
             memory: Memory {
                 in_use: blocks.committed(),

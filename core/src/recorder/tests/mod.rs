@@ -276,10 +276,14 @@ fn parallel_collections_add_up_by_thread_and_by_decision() {
     let mut run = Driven::new((0, 0, 0));
     run.init_done((10, 10, 0));
     let two = vec![gc_thread(70, [0, 30, 5, 5], 0), gc_thread(30, [10, 20, 5, 5], 25)];
-    let first = shared(minor(100, 10), Sharing::Balanced, two, 40);
+    let mut first = shared(minor(100, 10), Sharing::Balanced, two, 40);
+    first.idle_cpu_ns = 3;
     let first = run.collection(100, (103, 7, 0), (153, 47, 200, 0), first);
     // The leader's CPU time is the collecting thread's over the whole pause.
-    assert_eq!((first.time.cpu_ns, first.work.shared.threads[0].cpu_ns), (40 + 25, 40));
+    assert_eq!(
+        (first.time.cpu_ns, first.work.shared.threads[0].cpu_ns),
+        (40 + 25 + 3, 40)
+    );
     let three = vec![gc_thread(5, [0, 10, 0, 0], 0); 3];
     let second = shared(major(200, 10), Sharing::Owners, three, 10);
     run.collection(300, (320, 50, 0), (340, 70, 300, 0), second);
