@@ -20,6 +20,8 @@ pub struct Follows {
     pub messages: bool,
     /// The turns of GC threads ([`crate::events::EventKind::GcThread`]).
     pub gc_threads: bool,
+    /// The cells of each size class ([`crate::events::EventKind::Cells`]).
+    pub cells: bool,
 }
 
 impl Follows {
@@ -28,6 +30,7 @@ impl Follows {
         threads: true,
         messages: true,
         gc_threads: true,
+        cells: true,
     };
 
     /// Whether events of capabilities are among them.

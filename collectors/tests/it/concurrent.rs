@@ -36,7 +36,7 @@ type Kind = KindOf<Concurrent>;
 
 #[derive(Closure)]
 #[allow(dead_code)]
-struct Link {
+pub(crate) struct Link {
     value: u64,
     next: Option<Ptr<Link>>,
 }
@@ -138,6 +138,31 @@ fn counted<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
     assert_eq!(statistics.gc.cpu_ns, paused + statistics.concurrent.cpu_ns);
 }
 
+/// The events of concurrent collectors in the log of a cycle, with their numbers. `nonmoving`: `-ln`.
+fn log<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>(nonmoving: bool) -> Vec<(u16, Vec<u64>)> {
+    let (file, mut about) = (File::default(), About::default());
+    about.classes.nonmoving = nonmoving;
+    let log = EventLog::new(Box::new(file.clone()), about).expect("memory");
+    let mut world = World::new::<C>(&config::<C>(64 << 10)).expect("a heap");
+    world.listen(Box::new(log.clone()));
+    world.enter(waits).expect("enough memory");
+    drop(world);
+    log.finish().expect("memory");
+    let bytes = file.bytes();
+    let mut log = Merged::new(Cursor::new(&bytes[..]), "log", false).expect("a log");
+    let mut events = Vec::new();
+    while let Some(event) = log.next_event().expect("whole") {
+        let values = event.fields().map(|(_, value)| match value {
+            Value::Number(value) => value,
+            other => panic!("no number: {other:?}"),
+        });
+        if (number::CONC_MARK_BEGIN..=number::NONMOVING_HEAP_CENSUS).contains(&event.known()) {
+            events.push((event.known(), values.collect()));
+        }
+    }
+    events
+}
+
 #[test]
 fn the_event_log_has_the_phases_of_a_cycle_as_ghc_writes_them() {
     logged::<Concurrent>();
@@ -146,27 +171,14 @@ fn the_event_log_has_the_phases_of_a_cycle_as_ghc_writes_them() {
 }
 
 fn logged<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
-    let file = File::default();
-    let log = EventLog::new(Box::new(file.clone()), About::default()).expect("memory");
-    let mut world = World::new::<C>(&config::<C>(64 << 10)).expect("a heap");
-    world.listen(Box::new(log.clone()));
-    world.enter(waits).expect("enough memory");
-    drop(world);
-    log.finish().expect("memory");
-    let bytes = file.bytes();
-    let mut log = Merged::new(Cursor::new(&bytes[..]), "log", false).expect("a log");
-    let (mut phases, mut marked) = (Vec::new(), Vec::new());
-    while let Some(event) = log.next_event().expect("whole") {
-        let number = event.known();
-        if (number::CONC_MARK_BEGIN..=number::CONC_SYNC_END).contains(&number) {
-            phases.push(number);
-            marked.extend(event.fields().map(|(_, value)| format!("{value:?}")));
-        }
-    }
+    let is_phase = |(number, _): &(u16, Vec<u64>)| *number <= number::CONC_SYNC_END;
+    let phases: Vec<_> = log::<C>(false).into_iter().filter(is_phase).collect();
     // Lists that are made begin cycles of their own, but the last one is that which is waited for.
-    let last = &phases[phases.len() - 4..];
+    let [.., (begin, _), (end, marked), (sync, _), (sync_end, _)] = &phases[..] else {
+        panic!("no cycle")
+    };
     assert_eq!(
-        last,
+        [*begin, *end, *sync, *sync_end],
         [
             number::CONC_MARK_BEGIN,
             number::CONC_MARK_END,
@@ -174,7 +186,28 @@ fn logged<C: Collector<Alloc = Bump, Barrier = GenerationalBarrier>>() {
             number::CONC_SYNC_END
         ]
     );
-    assert_ne!(marked.last(), Some(&format!("{:?}", Value::from(0_u64))));
+    assert!(marked[0] > 0);
+}
+
+/// As GHC 9.10 writes them.
+#[test]
+fn the_event_log_has_the_cells_of_each_size() {
+    let said = |nonmoving| {
+        let log = log::<Nonmoving>(nonmoving).into_iter();
+        log.filter(|(number, _)| *number == number::NONMOVING_HEAP_CENSUS)
+    };
+    // The last collection is that of an empty heap.
+    let (_, list) = said(true).rfind(|(_, values)| values[3] == LENGTH).expect("a list");
+    // A segment of 32 KiB has 1365 cells of 24 bytes. The first segments are smaller, and two may have
+    // free cells.
+    let [size, active, filled, _] = list[..] else {
+        panic!("{list:?}")
+    };
+    assert!(
+        size == 24 && active <= 2 && (LENGTH / 1365..LENGTH / 1000).contains(&(active + filled)),
+        "{list:?}"
+    );
+    assert_eq!(said(false).count(), 0);
 }
 
 /// Slots for lists, each of [`SHORT`] links.

@@ -170,7 +170,7 @@ kinds! {
 }
 
 /// The census of GHC 9.10 and later, which gives the size of cells rather than its logarithm.
-static CENSUS_OF_9_10: Kind = Kind {
+pub(crate) static CENSUS_OF_9_10: Kind = Kind {
     number: number::NONMOVING_HEAP_CENSUS,
     name: "NONMOVING_HEAP_CENSUS",
     description: "Nonmoving heap census",
@@ -189,8 +189,14 @@ const DEPRECATED: [u16; 4] = [
 
 /// The types that current versions of GHC write, and gclab's own.
 pub fn current() -> impl Iterator<Item = &'static Kind> {
-    let all = ALL.iter().copied();
-    all.filter(|kind| !DEPRECATED.contains(&kind.number))
+    let all = ALL.iter().copied().filter(|kind| !DEPRECATED.contains(&kind.number));
+    all.map(|kind| {
+        if kind.number == CENSUS_OF_9_10.number {
+            &CENSUS_OF_9_10
+        } else {
+            kind
+        }
+    })
 }
 
 /// The type with this number in the table.

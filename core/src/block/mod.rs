@@ -70,6 +70,7 @@ pub(crate) use poison::POISON;
 #[cfg(test)]
 pub(crate) use prepare::CELL_WORDS;
 pub(crate) use prepare::{CHUNK_BLOCKS, ToSpace, copy_bound};
+pub(crate) use region::CELLS;
 pub use region::{Region, Units};
 pub use run::{BlockId, BlockRun};
 pub(crate) use sizes::BLOCK_SHIFT;

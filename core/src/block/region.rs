@@ -19,6 +19,9 @@ pub struct Region {
     pub large: bool,
 }
 
+/// What [`Units`] that are cells are called.
+pub(crate) const CELLS: &str = "cells";
+
 /// The parts of equal size in which a space hands out the memory of a run: lines, or the cells of a
 /// size class. The first begins where the run does. For maps of the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

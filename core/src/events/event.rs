@@ -57,6 +57,8 @@ pub enum EventKind<'a> {
     Concurrent(Stretch),
     /// A major collection has returned memory to the system, or had none to return.
     Returned(Kept),
+    /// What a major collection has left in cells, by size, if the collector has any.
+    Cells(&'a [CellsOfSize]),
     /// The collection is over, and its record is complete.
     Recorded {
         /// The record of the collection.
@@ -94,6 +96,19 @@ pub enum EventKind<'a> {
         /// Bytes allocated by each capability.
         allocated: &'a [u64],
     },
+}
+
+/// The cells of one size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CellsOfSize {
+    /// The size of each.
+    pub size: Bytes,
+    /// Segments with free cells.
+    pub active: u32,
+    /// Segments without.
+    pub filled: u32,
+    /// Cells in use.
+    pub live: u32,
 }
 
 /// The facts about a run that are known when it starts.

@@ -22,7 +22,7 @@ pub use crate::capability_events::{CapabilityEvent, CapabilityEventKind, Follows
 pub use crate::heap::Kept;
 pub use crate::stats::{Look, Phase};
 pub use crate::workers::GcThreadState;
-pub use event::{Event, EventKind, RunInfo};
+pub use event::{CellsOfSize, Event, EventKind, RunInfo};
 
 use crate::clock::Clock;
 use crate::stats::PhaseTimes;
@@ -176,6 +176,11 @@ impl Events {
     /// Whether a listener asks for the turns of GC threads.
     pub(crate) fn follow_gc_threads(&self) -> bool {
         self.listeners.iter().any(|listener| listener.follows().gc_threads)
+    }
+
+    /// Whether a listener asks for cells.
+    pub(crate) fn follow_cells(&self) -> bool {
+        self.listeners.iter().any(|listener| listener.follows().cells)
     }
 
     /// The collector begins, on a capability: its first phase does.

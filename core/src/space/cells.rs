@@ -25,7 +25,7 @@ pub use promotion::{CellPromotion, CellRoom};
 
 use super::MarkBits;
 use crate::alloc::{Cells, SizeClass};
-use crate::block::{BlockRun, BlockState, OutOfMemory, Region, Units, poison};
+use crate::block::{BlockRun, BlockState, CELLS, OutOfMemory, Region, Units, poison};
 use crate::capability::{Capabilities, Capability};
 use crate::heap::Heap;
 use crate::words::{Addr, Bytes, Words};
@@ -197,7 +197,7 @@ impl CellSpace {
             visit(Units {
                 run,
                 size: class.cell().to_bytes(),
-                name: "cells",
+                name: CELLS,
             });
         });
     }

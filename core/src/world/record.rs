@@ -1,15 +1,18 @@
 //! The end of a collection: what is returned to the system, the record, and the events.
 
-use super::collection::WorldAtRest;
-use crate::block::{BLOCK, OutOfMemory};
+use super::collection::{WorldAtRest, capabilities};
+use super::state::WorldState;
+use crate::block::{BLOCK, CELLS, OutOfMemory};
+use crate::capability::Capabilities;
 use crate::cause::{Cause, Outcome};
-use crate::events::{Event, EventKind, Occasion};
+use crate::events::{CellsOfSize, Event, EventKind, Occasion};
 use crate::heap::{AfterMajor, Kept};
 use crate::kind::MutatorKind;
 use crate::recorder::Ended;
 use crate::stats::Memory;
 use crate::words::Bytes;
 use crate::workers::turns;
+use std::collections::BTreeMap;
 
 impl<M: MutatorKind> WorldAtRest<'_, M> {
     /// Ends the collection: frees the handles that were dropped meanwhile, and returns memory to
@@ -93,11 +96,54 @@ impl<M: MutatorKind> WorldAtRest<'_, M> {
                 kind: EventKind::Returned(kept),
             });
         }
+        if collection.is_major() && self.state.events.follow_cells() {
+            let cells = self.cells();
+            self.state.events.announce(&Event {
+                kind: EventKind::Cells(&cells),
+                ..event
+            });
+        }
         self.state.events.announce(&event);
         self.announce_stopped(leader, Occasion::Collection, |stopped, announce| {
             announce(EventKind::End { collection, stopped })
         });
         thrashes
+    }
+
+    /// The cells of each size.
+    fn cells(&self) -> Vec<CellsOfSize> {
+        let WorldState { collector, idle, .. } = &*self.state;
+        let mut segments = Vec::new();
+        collector.for_each_units(&mut |units| {
+            if units.name == CELLS {
+                segments.push((units.run, units.size.0, 0));
+            }
+        });
+        segments.sort_unstable_by_key(|(run, ..)| run.start());
+        // SAFETY: `new`'s caller promises that they are inside and stopped.
+        let capabilities = unsafe { capabilities(self.participants, idle) };
+        collector.for_each_region(Capabilities::new(&capabilities), &mut |region| {
+            let place = segments.partition_point(|(run, ..)| run.end() <= region.start);
+            if let Some((run, size, live)) = segments.get_mut(place)
+                && run.start() <= region.start
+            {
+                // The last closure of a region may leave a part of its cell empty.
+                *live += (region.end - region.start).0.div_ceil(*size);
+            }
+        });
+        let mut cells = BTreeMap::<usize, CellsOfSize>::new();
+        for (run, size, live) in segments {
+            let of_size = cells.entry(size).or_default();
+            of_size.size = Bytes(size);
+            of_size.live += live as u32;
+            let is_filled = live == run.bytes().0 / size;
+            *(if is_filled {
+                &mut of_size.filled
+            } else {
+                &mut of_size.active
+            }) += 1;
+        }
+        cells.into_values().collect()
     }
 
     /// Announces when the collection's GC threads worked. The collecting thread counts as

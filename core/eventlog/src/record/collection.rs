@@ -1,7 +1,7 @@
 //! Events of collections.
 
 use crate::{Kind, Value, kinds};
-use gclab_core::events::{Event, EventKind, GcThreadState, Kept};
+use gclab_core::events::{CellsOfSize, Event, EventKind, GcThreadState, Kept};
 use gclab_core::stats::{Collection, Cycle, Phase};
 use gclab_core::words::Bytes;
 use gclab_core::workers::Stretch;
@@ -87,6 +87,8 @@ pub(crate) struct Collecting {
     turns: Vec<(usize, u64, GcThreadState)>,
     /// The memory that a major collection kept and returned, and when.
     kept: Option<(u64, Kept)>,
+    /// What it left in cells, if the log is to say that.
+    cells: Vec<CellsOfSize>,
 }
 
 impl Collecting {
@@ -106,6 +108,7 @@ impl Collecting {
                     allocated: allocated.to_vec(),
                     turns: Vec::new(),
                     kept: None,
+                    cells: Vec::new(),
                 };
                 let request = if parallel {
                     &kinds::REQUEST_PAR_GC
@@ -120,11 +123,15 @@ impl Collecting {
                 self.turns.extend(turn);
             }
             EventKind::Returned(kept) => self.kept = Some((event.time_ns, kept)),
+            EventKind::Cells(cells) => self.cells = cells.to_vec(),
             EventKind::Concurrent(stretch) => self.concurrent.work(stretch, output),
             EventKind::Recorded { collection, blocks } => {
                 let cycle = collection.work.cycle;
                 self.concurrent.end_cycle(cycle, self.start_ns, event.time_ns, output);
                 self.write(event.time_ns, collection, blocks, sessions, output);
+                for cells in self.cells.drain(..) {
+                    output.put_global_unless_paused(&kinds::CENSUS_OF_9_10, event.time_ns, &census(cells));
+                }
             }
             _ => {}
         }
@@ -207,6 +214,12 @@ fn turn(state: GcThreadState) -> &'static Kind {
 fn returned(kept: Kept) -> [Value<'static>; 4] {
     let [current, needed, returned] = [kept.current, kept.needed, kept.returned].map(u64::from);
     [HEAP.into(), current.into(), needed.into(), returned.into()]
+}
+
+/// The payload of `NONMOVING_HEAP_CENSUS`.
+fn census(cells: CellsOfSize) -> [Value<'static>; 4] {
+    let size = cells.size.0 as u64;
+    [size, cells.active.into(), cells.filled.into(), cells.live.into()].map(Value::from)
 }
 
 /// The payload of `GC_STATS_GHC`. As in GHC, if one thread collected, the bytes copied by all

@@ -94,6 +94,7 @@ impl Listener for EventLog {
             threads: classes.scheduler || log.debug.follows().threads,
             messages: classes.user,
             gc_threads: classes.gc,
+            cells: classes.nonmoving,
         }
     }
 

@@ -12,7 +12,7 @@
 //!   finish: `GC_WORK`, `GC_IDLE`, `GC_DONE`. A major one may return memory: `MEM_RETURN`.
 //! * A collector marks concurrently: `CONC_MARK_BEGIN`, `CONC_MARK_END`. The pause that ends the
 //!   cycle: `CONC_SYNC_BEGIN`, `CONC_SYNC_END`. It clears or sweeps concurrently: `CONC_SWEEP_BEGIN`,
-//!   `CONC_SWEEP_END`.
+//!   `CONC_SWEEP_END`. With `-ln`, what each major collection leaves in cells: `NONMOVING_HEAP_CENSUS`.
 //! * A message, a phase marker: `USER_MSG`, `USER_MARKER`.
 //! * A census of a heap profile: `HEAP_PROF_SAMPLE_BEGIN`, one event a band,
 //!   `HEAP_PROF_SAMPLE_END`.
