@@ -39,6 +39,7 @@ mod exchange;
 mod faults;
 mod finalisers;
 mod foreign;
+mod ghc_faults;
 mod immix;
 mod measured;
 mod memory;
