@@ -6,9 +6,9 @@
 //! other build [`mutant!`](crate::mutant) is the constant `false` and costs nothing.
 //!
 //! `.ci/mutants` finds the names in the sources and runs the tests under each. The first part of a
-//! name determines which tests run first: see that script. Two groups are for other checks:
-//! `models/` for `.ci/loom mutants`, `tsan/` for `.ci/tsan mutant`. (`.ci/loom` and `.ci/shuttle` run
-//! under some faults of other groups, too.)
+//! name determines which tests run first: see that script. Three groups are for other checks:
+//! `models/` for `.ci/loom mutants`, `worlds/` for `.ci/shuttle mutants`, `tsan/` for `.ci/tsan mutant`.
+//! (`.ci/loom` and `.ci/shuttle` run under some faults of other groups, too.)
 
 /// Whether the fault with this name is chosen: `if mutant!("threads/no-interrupt") { ... }`. With
 /// two values, the second if it is chosen, the first (the sound one) if not:

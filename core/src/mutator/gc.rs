@@ -216,12 +216,12 @@ impl<'m, 'h, T: Closure> Gc<'m, 'h, T> {
         // SAFETY: the caller vouches for the index.
         let word = unsafe { self.payload(index) };
         let new = Gc::option_to_word(new);
-        if !mutant!("log/exchanged-first") {
+        if !mutant!("worlds/exchanged-first") {
             self.exchanging(m, word, new, || word.load(Ordering::Relaxed));
         }
         // Release and acquire: as in `compare_exchange_pointer`.
         let old = word.swap(new, Ordering::AcqRel);
-        if mutant!("log/exchanged-first") {
+        if mutant!("worlds/exchanged-first") {
             self.exchanging(m, word, new, || old);
         }
         // SAFETY: every writer stores null or a pointer to a `U`.

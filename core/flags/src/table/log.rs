@@ -24,7 +24,7 @@ pub(super) const LOG: &[FlagSpec] = &[
         kind: Kind::Classes,
         default: "off",
         meaning: "an event log, for `gclab events`, ThreadScope and eventlog2html: s: threads, g: collections, n: cells, u: messages and markers, a: all; -s leaves s out; sgu by default",
-        ghc: Some("p and f are accepted, but gclab has no sparks; cells are those of each collector that has them"),
+        ghc: Some("p and f are accepted, but gclab has no sparks"),
         scope: Scope::Program,
         optional: false,
         set: |f, v| set_classes(f, v, false),

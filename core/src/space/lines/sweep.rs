@@ -163,3 +163,47 @@ impl LineSpace {
 pub(super) fn has_marks(marks: &MarkBits, run: BlockRun) -> bool {
     marks.next_set(run.start(), run.end()).is_some()
 }
+
+// Other builds read the headers of marked closures, and there are none here.
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::space::lines::holes::LINE;
+    use crate::words::Bytes;
+
+    /// A closure of a word in every fourth line. One dies between two holes, of which one is known already.
+    #[test]
+    fn holes_beside_dead_closures_are_handed_out_once() {
+        const LINES: usize = 4;
+        let config = Config {
+            reserve: Bytes::mib(8),
+            ..Config::default()
+        };
+        let mut heap = Heap::new(&config).expect("a small heap");
+        let mut marks = MarkBits::new(&heap).expect("a small table");
+        let mut space = LineSpace::new(2, 1).logged();
+        let run = heap.allocate(1, MOST_BLOCKS, space.old_state()).expect("room");
+        let closure = |number: usize| run.start() + Bytes(number * LINES * LINE.0);
+        (0..8).for_each(|number| _ = marks.set(closure(number)));
+        space.held = run.bytes().0;
+        space.kept.push(run);
+        space.unsearched = vec![hole_of(run)];
+        space.begin_search(&marks);
+        assert_eq!(space.next_hole(&marks).map(|hole| hole.end), Some(closure(1)));
+        marks.unset(closure(3));
+        space.sweep_blocks(&mut heap, &marks, &[closure(3)]);
+        let mut holes: Vec<_> = std::iter::from_fn(|| space.next_hole(&marks)).collect();
+        holes.sort_unstable_by_key(|hole| hole.start);
+        assert!(holes.windows(2).all(|pair| pair[0].end <= pair[1].start), "{holes:?}");
+        let ends: Vec<_> = holes.iter().map(|hole| hole.end).collect();
+        assert_eq!(
+            ends,
+            [1, 2, 4, 5, 6, 7]
+                .map(closure)
+                .into_iter()
+                .chain([run.end()])
+                .collect::<Vec<_>>()
+        );
+    }
+}
