@@ -79,7 +79,7 @@ impl<A> Barrier<A> for GenerationalBarrier {
         let is_old = holder >= FIRST_OLD_STEP && !mutant!("copy/no-write-barrier");
         if is_old && capability.state_of(new.addr()).step() < holder {
             if capability.barrier_word().get() != 0 {
-                note_and_remember(capability, object, slot, old(), new);
+                note_and_remember(capability, slot, old(), new);
             } else {
                 capability.remember(slot);
             }
@@ -94,15 +94,15 @@ impl<A> Barrier<A> for GenerationalBarrier {
     }
 }
 
-/// The generational barrier of a store while marking or logging is on, to a slot of `object` that holds
-/// `old`. All blocks of a closure have the same state, so the slot has its closure's.
+/// The generational barrier of a store while marking or logging is on, to a slot that holds `old`. All
+/// blocks of a closure have the same state, so the slot has its closure's.
 #[cold]
 #[inline(never)]
-fn note_and_remember<A>(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: u64, new: ClosureRef) {
+fn note_and_remember<A>(capability: Capability<'_, A>, slot: Slot, old: u64, new: ClosureRef) {
     let state = capability.state_of(slot.addr());
     let old = ClosureRef(mutant!("ocaml/new-value-noted", old => new.0 as u64) as *mut u64);
     if capability.barrier_word().get() & LOGGING != 0 {
-        log(capability, object, slot, old, state.is_mixed());
+        log(capability, slot, old, state.is_mixed());
         return;
     }
     if state.is_in_snapshot() && !mutant!("ocaml/overwritten-not-noted") {
@@ -114,10 +114,11 @@ fn note_and_remember<A>(capability: Capability<'_, A>, object: ClosureRef, slot:
     }
 }
 
-/// Logs the store to a slot of `object`, if it is the first of the epoch.
-fn log<A>(capability: Capability<'_, A>, object: ClosureRef, slot: Slot, old: ClosureRef, is_mixed: bool) {
+/// Logs the store to a slot, if it is the first of the epoch.
+#[inline(never)]
+fn log<A>(capability: Capability<'_, A>, slot: Slot, old: ClosureRef, is_mixed: bool) {
     let log = capability.field_log();
-    if !log.is_first(object.addr(), slot, is_mixed) {
+    if !log.is_first(slot, is_mixed) {
         return;
     }
     if !mutant!("log/slot-not-remembered") {

@@ -56,12 +56,12 @@ impl FieldLog {
         }
     }
 
-    /// Whether the store to a slot of `object` is the first of this epoch, and the object is old. The
-    /// caller has loaded the slot's value before.
-    pub(crate) fn is_first(&self, object: Addr, slot: Slot, is_mixed: bool) -> bool {
+    /// Whether the store to a slot is the first of this epoch, and the slot is an old closure's. The caller
+    /// has loaded the slot's value before.
+    pub(crate) fn is_first(&self, slot: Slot, is_mixed: bool) -> bool {
         let tables = self.tables.borrow();
         let tables = tables.as_ref().expect("a barrier that logs has tables");
-        (!is_mixed || tables.old.get(object)) && tables.noted.set_shared(slot.addr())
+        (!is_mixed || tables.old.has_slot(slot)) && tables.noted.set_shared(slot.addr())
     }
 
     /// Notes the value that the slot had.
@@ -147,9 +147,12 @@ mod models {
 mod tests {
     use super::*;
     use crate::block::{BlockState, FIRST_OLD_STEP};
+    use crate::closure::{Header, Kind, TypeInfo};
     use crate::config::Config;
     use crate::heap::Heap;
     use crate::words::{Bytes, Words};
+
+    static PAIR: TypeInfo = TypeInfo::fixed(Kind::Constr, "Pair", "test", 2, 2);
 
     /// A value that was overwritten in many slots is not forgotten, nor is it known how many they were.
     #[test]
@@ -175,7 +178,7 @@ mod tests {
             log.begin(tables.clone());
             for number in (0..count).chain(0..count) {
                 let slot = Slot((run.start() + Words(number)).as_mut_ptr());
-                if log.is_first(old.addr(), slot, false) {
+                if log.is_first(slot, false) {
                     remembered.push(slot);
                     log.note(old);
                 }
@@ -196,9 +199,12 @@ mod tests {
         }
         // In a mixed block only marked closures are old.
         log.begin(tables.clone());
-        let slot = Slot(run.start().as_mut_ptr());
-        assert!(!log.is_first(old.addr(), slot, true));
+        let slot = |words| Slot((old.addr() + Words(words)).as_mut_ptr());
+        assert!(!log.is_first(slot(2), true));
+        // SAFETY: the word is in a run of this heap.
+        unsafe { old.0.write(Header::new(&PAIR).0) };
         tables.old.set_shared(old.addr());
-        assert!(log.is_first(old.addr(), slot, true));
+        assert!([1, 2].iter().all(|&words| log.is_first(slot(words), true)));
+        assert!(!log.is_first(slot(3), true));
     }
 }

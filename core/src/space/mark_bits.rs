@@ -270,6 +270,15 @@ impl MarkBits {
         let last = self.address(entry, bits.checked_ilog2()?);
         (last >= from).then_some(last)
     }
+
+    /// Whether a slot is one of a marked closure, which is not a large one.
+    pub(crate) fn has_slot(&self, slot: Slot) -> bool {
+        let slot = slot.addr();
+        // The descriptors at the start of a megablock take more room than such a closure.
+        self.last_set(Addr(slot.0 - LARGE_OBJECT.to_bytes().0), slot)
+            // SAFETY: a marked closure starts there.
+            .is_some_and(|at| slot < at + unsafe { ClosureRef(at.as_mut_ptr()).words() })
+    }
 }
 
 // SAFETY: the bit of a closure's first word is its mark. `set_bits` returns a clear bit to one
