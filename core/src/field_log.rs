@@ -14,7 +14,6 @@ use crate::closure::{ClosureRef, Slot};
 use crate::remembered::RememberedSet;
 use crate::space::MarkBits;
 use crate::sync::Arc;
-use crate::words::Addr;
 use std::cell::RefCell;
 
 /// The bit of the barrier word that is set while a barrier logs.

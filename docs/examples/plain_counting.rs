@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// A flag of this collector alone.
 const LAZY: OwnFlag = OwnFlag {
     name: "lazy",
-    meaning: "dead closures that a pause looks into at most",
+    meaning: "words that a pause reads in dead closures, at most",
     default: 100_000,
     least: 1,
     most: 1_000_000_000,
@@ -138,7 +138,7 @@ impl Collect for PlainCounting {
     }
 
     fn figures(&self, figure: &mut dyn FnMut(&'static str, u64)) {
-        figure("freed by counts", self.freed);
+        figure("bytes freed by counts", self.freed);
         figure("traces", self.traces);
     }
 
@@ -164,9 +164,16 @@ impl PlainCounting {
         self.old += &promoted;
         let (heap, roots) = (&*pause.heap, pause.roots.of_young());
         self.references.count(heap, roots, pause.capabilities);
-        let freed = &mut self.freed;
-        let died = self.references.bury(heap.closures(), marks, self.lazy, |_| *freed += 1);
-        self.old -= died;
+        if let Some(mut burial) = self.references.burial(heap.closures(), &self.marks) {
+            let mut left = self.lazy;
+            burial.advance(|words| {
+                left = left.saturating_sub(words as u64);
+                left > 0
+            });
+            let (died, _) = self.references.end_burial(burial, &mut self.marks);
+            self.freed += died.words.to_bytes().0 as u64;
+            self.old -= died;
+        }
         self.sweep(pause.heap);
         promoted
     }
@@ -210,5 +217,5 @@ fn exclusive(marks: &mut Arc<MarkBits>) -> &mut MarkBits {
 #[test]
 fn what_is_overwritten_dies_without_a_trace() {
     gclab_proof::counting::deaths::<PlainCounting>(&[]);
-    gclab_proof::counting::deaths::<PlainCounting>(&["lazy=700"]);
+    gclab_proof::counting::deaths::<PlainCounting>(&["lazy=2000"]);
 }

@@ -27,7 +27,7 @@ use gclab_core::config::{Config, OwnFlag};
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutant;
-use gclab_core::space::{Ledger, MarkBits, Record, SnapshotMarks};
+use gclab_core::space::{Burial, Ledger, MarkBits, Record, SnapshotMarks};
 use gclab_core::trace::{Amount, Marked, SlicedTrace};
 use gclab_core::words::{Addr, Bytes, Words};
 use gclab_core::workers::{Background, Helpers, Stop, Worked};
@@ -96,10 +96,21 @@ pub unsafe trait Generations: Debug + Sized + Send + 'static {
     /// Makes the live young closures old, and marks them; in `also`, too. Returns them.
     fn promote(&mut self, pause: &mut Pause<'_, Bump>, also: Option<&MarkBits>) -> Marked;
 
-    /// Straight after a promotion, while no snapshot is marked: frees old closures that are known to be dead
-    /// without a trace. Returns them.
-    fn bury(&mut self, pause: &mut Pause<'_, Bump>) -> Amount {
-        let _ = pause;
+    /// At the end of a pause, while no snapshot is marked: what the background thread is to bury of old closures
+    /// that are dead, as their references were counted.
+    fn burial(&mut self, heap: &Heap) -> Option<Burial> {
+        let _ = heap;
+        None
+    }
+
+    /// At the beginning of the next pause, it has buried some of it.
+    fn end_burial(&mut self, burial: Burial) {
+        let _ = burial;
+    }
+
+    /// Straight after a promotion: frees what was buried. Returns it.
+    fn sweep_buried(&mut self, heap: &mut Heap) -> Amount {
+        let _ = heap;
         Amount::default()
     }
 
@@ -202,6 +213,8 @@ enum Task {
 #[derive(Debug)]
 struct SharedStage<R> {
     stage: Mutex<Option<Stage<R>>>,
+    /// While nothing is marked.
+    burial: Mutex<Option<Burial>>,
     /// A pause is to end the cycle.
     is_dry: AtomicBool,
     /// Threads that mark.
@@ -295,6 +308,10 @@ impl<R: Record> Stage<R> {
 
 impl<R: Record + Debug + Send> Background for SharedStage<R> {
     fn work(&self, stop: &Stop, helpers: &mut Helpers) -> Worked {
+        let mut burial = self.burial.lock().expect(THERE);
+        if let Some(burial) = &mut *burial {
+            burial.advance(|_| !stop.is_asked());
+        }
         let stage = self.take();
         let phase = if matches!(stage, Stage::Marking(_)) {
             Phase::Marked
@@ -302,7 +319,8 @@ impl<R: Record + Debug + Send> Background for SharedStage<R> {
             Phase::Released
         };
         let (stage, closures) = stage.advance(stop, helpers);
-        let is_over = stage.is_dry() || matches!(stage, Stage::Idle(_));
+        let is_over =
+            (stage.is_dry() || matches!(stage, Stage::Idle(_))) && burial.as_ref().is_none_or(Burial::is_over);
         self.put(stage);
         Worked {
             phase,
@@ -336,6 +354,7 @@ unsafe impl<G: Generations> Collector for ConcurrentMarking<G> {
             generations: G::new(heap, config)?,
             shared: Arc::new(SharedStage {
                 stage: Mutex::new(Some(Stage::Idle(marks))),
+                burial: Mutex::new(None),
                 is_dry: AtomicBool::new(false),
                 markers: MARKERS.of(config) as usize,
             }),
@@ -380,6 +399,16 @@ impl<G: Generations> Collect for ConcurrentMarking<G> {
 
     fn collect(&mut self, pause: &mut Pause<'_, Bump>) -> Result<Outcome, NotBegun> {
         self.generations.prepare(pause)?;
+        let burial = self.shared.burial.lock().expect(THERE).take();
+        if let Some(mut burial) = burial {
+            if let Some(Words(mut left)) = self.slice {
+                burial.advance(|words| {
+                    left = left.saturating_sub(words);
+                    left > 0
+                });
+            }
+            self.generations.end_burial(burial);
+        }
         let stage = self.shared.take();
         let (mut stage, mut outcome) = if self.task == Task::Everything {
             self.everything(pause, stage)
@@ -400,7 +429,14 @@ impl<G: Generations> Collect for ConcurrentMarking<G> {
         } else {
             stage
         };
-        if self.slice.is_none() && !stage.is_dry() && !matches!(stage, Stage::Idle(_)) {
+        let burial = if matches!(stage, Stage::Marking(_)) {
+            None
+        } else {
+            self.generations.burial(pause.heap)
+        };
+        let is_over = burial.is_none() && (stage.is_dry() || matches!(stage, Stage::Idle(_)));
+        *self.shared.burial.lock().expect(THERE) = burial;
+        if self.slice.is_none() && !is_over {
             pause.background.start(Arc::clone(&self.shared) as Arc<dyn Background>);
         }
         self.shared.is_dry.store(stage.is_dry(), Relaxed);
@@ -494,7 +530,7 @@ impl<G: Generations> ConcurrentMarking<G> {
             stage => {
                 let promoted = self.generations.promote(pause, None);
                 self.old += &promoted;
-                self.old -= self.generations.bury(pause);
+                self.old -= self.generations.sweep_buried(pause.heap);
                 if self.task != Task::Begin {
                     return (stage, self.outcome(&promoted, Cycle::None, None));
                 }

@@ -16,7 +16,7 @@ use gclab_core::collector::{Bump, Capabilities, Capability, Description, NotBegu
 use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING, SLICES};
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::sizing::{MajorStrategy, Sizing};
-use gclab_core::space::{Incoming, Ledger, LineSpace, MarkBits, References};
+use gclab_core::space::{Burial, Incoming, Ledger, LineSpace, MarkBits, References};
 use gclab_core::trace::{Amount, Marked};
 use gclab_core::words::{Addr, Bytes, Words};
 use std::sync::Arc;
@@ -37,14 +37,11 @@ pub struct LineGenerations<const COUNTING: bool> {
     incoming: Arc<Incoming>,
     /// If it is counting.
     references: Option<References>,
-    /// Dead closures that this pause looks into at most.
-    most_buried: u64,
-    buried: u64,
+    /// What was buried since the last pause, and the blocks where those closures begin.
+    buried: (Amount, Vec<Addr>),
+    /// All bytes that were.
+    freed: u64,
 }
-
-/// Dead closures that a pause looks into at most. More if more become old, so that they
-/// do not pile up.
-const MOST_BURIED: u64 = 1 << 14;
 
 // SAFETY: those of `gen-immix`. Of old closures it also frees those with count 0: all slots of old
 // closures are counted, and so are frames; other roots make counts stuck.
@@ -80,8 +77,8 @@ unsafe impl<const COUNTING: bool> Generations for LineGenerations<COUNTING> {
             sizing,
             incoming: Arc::new(Incoming::new(heap)),
             references,
-            most_buried: 0,
-            buried: 0,
+            buried: Default::default(),
+            freed: 0,
         })
     }
 
@@ -134,21 +131,29 @@ unsafe impl<const COUNTING: bool> Generations for LineGenerations<COUNTING> {
         if let Some(references) = &mut self.references {
             references.count(pause.heap, pause.roots.of_young(), pause.capabilities);
         }
-        self.most_buried = MOST_BURIED + 2 * promoted.closures;
         promoted
     }
 
-    fn bury(&mut self, pause: &mut Pause<'_, Bump>) -> Amount {
-        let Some(references) = &mut self.references else {
-            return Amount::default();
-        };
-        let died = self.spaces.bury(pause.heap, references, self.most_buried);
-        self.buried += died.words.to_bytes().0 as u64;
-        died
+    fn burial(&mut self, heap: &Heap) -> Option<Burial> {
+        let marks = self.spaces.sticky();
+        self.references.as_mut()?.burial(heap.closures(), &marks)
+    }
+
+    fn end_burial(&mut self, burial: Burial) {
+        let references = self.references.as_mut().expect("it counts");
+        self.buried = self.spaces.end_burial(references, burial);
+    }
+
+    fn sweep_buried(&mut self, heap: &mut Heap) -> Amount {
+        let (buried, blocks) = std::mem::take(&mut self.buried);
+        self.spaces.sweep_buried(heap, &buried, blocks);
+        self.freed += buried.words.to_bytes().0 as u64;
+        buried
     }
 
     fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
         self.incoming.take();
+        self.buried = Default::default();
         if let Some(references) = &mut self.references {
             references.forget(pause.capabilities);
             self.spaces.clear_counts(references);
@@ -209,7 +214,7 @@ unsafe impl<const COUNTING: bool> Generations for LineGenerations<COUNTING> {
 
     fn figures(&self, figure: &mut dyn FnMut(&'static str, u64)) {
         if COUNTING {
-            figure("bytes freed by counts", self.buried);
+            figure("bytes freed by counts", self.freed);
         }
     }
 

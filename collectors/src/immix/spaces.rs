@@ -1,14 +1,14 @@
 //! The spaces of these collectors: lines, large objects, and the marks of both.
 
 use crate::concurrent::exclusive;
-use gclab_core::block::{BLOCK, OutOfMemory, Region, Units};
+use gclab_core::block::{OutOfMemory, Region, Units};
 use gclab_core::collector::{Bump, Capabilities, Capability, Cause, Pause, Refill};
 use gclab_core::config::Config;
 use gclab_core::events::Phase;
 use gclab_core::heap::{Heap, LargeRequest};
 use gclab_core::mutant;
 use gclab_core::space::{
-    BothMarks, Destination, InPlace, Incoming, LargeObjects, LineSpace, MarkBits, Marks, References,
+    BothMarks, Burial, Destination, InPlace, Incoming, LargeObjects, LineSpace, MarkBits, Marks, References,
 };
 use gclab_core::trace::{self, Amount, Marked, Marker};
 use gclab_core::words::{Addr, Bytes, Words};
@@ -318,23 +318,19 @@ impl Spaces {
             .for_each_region(&mut |region| references.clear(region.run.start(), region.run.end()));
     }
 
-    /// Straight after a marking of young closures: frees old ones that died without a trace, of which `most` are
-    /// looked into at most. Returns them.
-    pub(super) fn bury(&mut self, heap: &mut Heap, references: &mut References, most: u64) -> Amount {
-        let mut blocks: Vec<Addr> = Vec::new();
-        let died = references.bury(heap.closures(), &self.marks, most, |closure| {
-            let block = Addr(closure.addr().0 / BLOCK.0 * BLOCK.0);
-            if blocks.last() != Some(&block) {
-                blocks.push(block);
-            }
-        });
+    /// As [`References::end_burial`].
+    pub(super) fn end_burial(&mut self, references: &mut References, burial: Burial) -> (Amount, Vec<Addr>) {
+        references.end_burial(burial, &mut self.marks)
+    }
+
+    /// Straight after a marking of young closures: frees old ones that were buried, in these blocks.
+    pub(super) fn sweep_buried(&mut self, heap: &mut Heap, buried: &Amount, mut blocks: Vec<Addr>) {
         blocks.retain(|block| !heap.blocks().state_of(*block).is_large());
-        self.live -= (died.words - died.large).to_bytes();
+        self.live -= (buried.words - buried.large).to_bytes();
         self.lines.sweep_blocks(heap, &self.marks, &blocks);
-        if died.large > Words::ZERO {
+        if buried.large > Words::ZERO {
             self.large.sweep(heap, &self.marks);
         }
-        died
     }
 
     /// A trace has marked the old closures that live in `marks`: subtracts the references of the others.

@@ -39,13 +39,12 @@ impl Closures {
         unsafe { closure.words() }
     }
 
-    /// The closures that a closure points to, in the order of its slots, some of them repeatedly.
+    /// The slots of a closure, first to last.
     #[inline(always)]
-    pub fn referents(self, closure: ClosureRef) -> impl Iterator<Item = ClosureRef> {
+    pub fn slots(self, closure: ClosureRef) -> impl ExactSizeIterator<Item = Slot> {
         assert!(self.contain(closure.addr()), "{} is not in the heap", closure.addr());
         // SAFETY: the caller's promise.
-        let slots = unsafe { closure.extent() }.slots();
-        slots.filter_map(move |slot| self.load(slot))
+        unsafe { closure.extent() }.slots()
     }
 
     /// The closure that a slot holds, unless it is null.

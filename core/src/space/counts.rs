@@ -153,6 +153,8 @@ pub struct Ledger<'c> {
     pub counts: &'c dyn Counts,
     /// The referents of roots that were counted, each as often as it was.
     pub others: &'c [ClosureRef],
+    /// A dead closure of which so many slots are not counted any more.
+    pub begun: Option<(ClosureRef, usize)>,
 }
 
 impl std::fmt::Debug for Ledger<'_> {

@@ -250,6 +250,18 @@ impl MarkBits {
         None
     }
 
+    /// Clears the bits from `from` to `to`, which are ends of blocks, that are set here and in `other`, in both.
+    /// Nobody else may use them.
+    pub(super) fn clear_common(&self, other: &MarkBits, from: Addr, to: Addr) {
+        let ((first, _), (last, _), (others, _)) = (self.place(from), self.place(to), other.place(from));
+        for entry in 0..last - first {
+            let (here, there) = (&self.entries[first + entry], &other.entries[others + entry]);
+            let common = here.load(Relaxed) & there.load(Relaxed);
+            here.store(here.load(Relaxed) & !common, Relaxed);
+            there.store(there.load(Relaxed) & !common, Relaxed);
+        }
+    }
+
     /// Brings the headers of the closures from `from` to `to` towards the cache.
     pub(crate) fn prefetch_marked(&self, mut from: Addr, to: Addr) {
         while let Some(at) = self.next_set(from, to) {

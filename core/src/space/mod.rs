@@ -53,6 +53,6 @@ pub(crate) use mark_bits::set_first;
 pub use mark_bits::{BothMarks, MarkBits};
 pub use marks::Marks;
 pub use nursery::Nursery;
-pub use references::References;
+pub use references::{Burial, References};
 pub use snapshot::{Mixed, SnapshotMarks};
 pub use steps::{Chunk, Lane, Step, Steps};

@@ -7,12 +7,15 @@
 //! are counts decremented: for the values that were overwritten, and for the frames of the pause before. So a closure
 //! whose count becomes 0 is dead: nothing that is not young leads to it.
 //!
+//! Dead closures are *buried*: the references that they hold are subtracted. That needs no pause
+//! ([`Burial`]).
+//!
 //! Memory: 8 bytes for each slot of a frame. Dead closures wait in a small stack; if that is full, they are
 //! looked for later, as those with marks and count 0.
 
 use super::counts::{CountedMarks, Ledger, SideCounts};
 use super::{MarkBits, Marks};
-use crate::block::{LARGE_OBJECT, OutOfMemory};
+use crate::block::{BLOCK, LARGE_OBJECT, OutOfMemory};
 use crate::capability::{Capabilities, Capability};
 use crate::closure::{ClosureRef, Closures};
 use crate::field_log::{LogTables, Replaced};
@@ -25,11 +28,14 @@ use crate::words::{Addr, Words};
 /// Dead closures in the stack, at most: 64 KiB. Few in builds for tests.
 const MOST_DEAD: usize = if cfg!(debug_assertions) { 8 } else { 1 << 13 };
 
+/// Slots of a dead closure that are read in a row. Few in builds for tests.
+const MOST_SLOTS: usize = if cfg!(debug_assertions) { 2 } else { 1 << 10 };
+
 /// The references to old closures, which have marks, in counts of 2 bits.
 #[derive(Debug)]
 pub struct References {
-    counts: SideCounts<2>,
-    /// Slots that the program has overwritten in this epoch.
+    counts: Arc<SideCounts<2>>,
+    /// Slots that the program has overwritten in this epoch, and the starts of closures that are buried.
     noted: Arc<MarkBits>,
     /// Referents of frames that were counted at the last pause.
     rooted: Vec<ClosureRef>,
@@ -42,10 +48,35 @@ struct Dead {
     stack: Vec<ClosureRef>,
     /// Where others lie that found no room: from the first to the last.
     others: Option<(Addr, Addr)>,
+    /// One of many slots, and how many of them are done.
+    begun: Option<(ClosureRef, usize)>,
+}
+
+/// A burial of dead closures, beside the program or in a pause. Nothing else may use the counts meanwhile.
+/// The closures keep their marks, so that nobody gets their memory.
+#[derive(Debug)]
+pub struct Burial {
+    counts: Arc<SideCounts<2>>,
+    marks: Arc<MarkBits>,
+    noted: Arc<MarkBits>,
+    closures: Closures,
+    dead: Dead,
+    /// What was buried.
+    buried: Amount,
+    /// The blocks where those closures begin, some of them repeatedly.
+    blocks: Vec<Addr>,
 }
 
 impl Dead {
-    fn push(&mut self, closure: ClosureRef) {
+    fn is_empty(&self) -> bool {
+        self.stack.is_empty() && self.others.is_none() && self.begun.is_none()
+    }
+
+    /// Subtracts a reference to `closure`. If that was the last one, it is dead.
+    fn subtract(&mut self, counts: &SideCounts<2>, closure: ClosureRef) {
+        if counts.decrement::<false>(closure.addr()) > 1 {
+            return;
+        }
         if self.stack.len() < MOST_DEAD {
             self.stack.push(closure);
         } else if !mutant!("counts/dead-forgotten") {
@@ -53,6 +84,80 @@ impl Dead {
             let (first, last) = self.others.unwrap_or((at, at));
             self.others = Some((first.min(at), last.max(at)));
         }
+    }
+
+    /// Finds dead closures that found no room in the stack, which is empty: those with marks and count 0
+    /// that are not `buried`.
+    fn find(&mut self, counts: &SideCounts<2>, closures: Closures, marks: &MarkBits, buried: &MarkBits) {
+        let Some((mut from, to)) = self.others.take() else {
+            return;
+        };
+        while let Some(at) = marks.next_set_but(buried, from, to + Words(1)) {
+            if self.stack.len() == MOST_DEAD {
+                self.others = Some((at, to));
+                return;
+            }
+            from = at + Words(1);
+            if counts.is_zero(at) {
+                self.stack.push(closures.at(at));
+            }
+        }
+    }
+}
+
+impl Burial {
+    /// Goes on as long as `more` returns true. It is asked with the number of slots and closures that were
+    /// read since it was asked before: a thousand at most.
+    pub fn advance(&mut self, mut more: impl FnMut(usize) -> bool) {
+        let closures = self.closures;
+        loop {
+            if self.dead.stack.is_empty() {
+                self.dead.find(&self.counts, closures, &self.marks, &self.noted);
+            }
+            let next = || self.dead.stack.pop().map(|closure| (closure, 0));
+            let Some((closure, first)) = self.dead.begun.take().or_else(next) else {
+                return;
+            };
+            let slots = closures.slots(closure);
+            let (len, until) = (slots.len(), slots.len().min(first + MOST_SLOTS));
+            for referent in slots.take(until).skip(first).filter_map(|slot| closures.load(slot)) {
+                if closures.contain(referent.addr()) && !mutant!("counts/dead-kept-references") {
+                    self.dead.subtract(&self.counts, referent);
+                }
+            }
+            if until < len {
+                self.dead.begun = Some((closure, until));
+            } else {
+                self.bury(closure);
+            }
+            if !more(until - first + 1) {
+                return;
+            }
+        }
+    }
+
+    /// Whether no dead closures are left.
+    pub fn is_over(&self) -> bool {
+        self.dead.is_empty()
+    }
+
+    /// The references of `closure` are subtracted.
+    fn bury(&mut self, closure: ClosureRef) {
+        let words = self.closures.words(closure);
+        self.buried.words += words;
+        if words >= LARGE_OBJECT {
+            self.buried.large += words;
+        }
+        self.noted.set_shared(closure.addr());
+        let block = Addr(closure.addr().0 / BLOCK.0 * BLOCK.0);
+        if self.blocks.last() == Some(&block) {
+            return;
+        }
+        if self.blocks.len() == self.blocks.capacity() {
+            self.blocks.sort_unstable();
+            self.blocks.dedup();
+        }
+        self.blocks.push(block);
     }
 }
 
@@ -63,7 +168,7 @@ impl References {
     /// If the system has no addresses for the tables.
     pub fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
         Ok(References {
-            counts: SideCounts::new(heap)?,
+            counts: Arc::new(SideCounts::new(heap)?),
             noted: Arc::new(MarkBits::beside_another(heap)?),
             rooted: Vec::new(),
             dead: Dead::default(),
@@ -89,7 +194,7 @@ impl References {
     pub fn counting<'m, M: Marks>(&'m self, marks: &'m M) -> CountedMarks<'m, M, 2> {
         CountedMarks {
             marks,
-            counts: &self.counts,
+            counts: &*self.counts,
             unscanned: &self.noted,
         }
     }
@@ -113,86 +218,76 @@ impl References {
         });
         for closure in std::mem::replace(&mut self.rooted, rooted) {
             if !mutant!("counts/root-kept") {
-                self.subtract(closure);
+                self.dead.subtract(&self.counts, closure);
             }
         }
         for capability in capabilities.iter() {
             capability.field_log().take(|replaced| match replaced {
-                Replaced::Once(closure) => self.subtract(closure),
+                Replaced::Once(closure) => self.dead.subtract(&self.counts, closure),
                 Replaced::Often(closure) => self.counts.stick(closure.addr()),
             });
         }
     }
 
-    /// Subtracts one reference. If that was the last one, the closure is dead.
-    fn subtract(&mut self, closure: ClosureRef) {
-        if self.counts.decrement::<false>(closure.addr()) == 1 {
-            self.dead.push(closure);
+    /// A burial of the dead closures, if there are any, which are marked in `marks`.
+    pub fn burial(&mut self, closures: Closures, marks: &Arc<MarkBits>) -> Option<Burial> {
+        if self.dead.is_empty() {
+            return None;
         }
+        let dead = std::mem::take(&mut self.dead);
+        // For the ledger.
+        self.dead.begun = dead.begun;
+        Some(Burial {
+            counts: Arc::clone(&self.counts),
+            marks: Arc::clone(marks),
+            noted: Arc::clone(&self.noted),
+            closures,
+            dead,
+            buried: Amount::default(),
+            blocks: Vec::new(),
+        })
     }
 
-    /// Takes the marks of `most` dead closures at most, and of those that die with them; `died` is called with
-    /// each. Returns what they were.
-    pub fn bury(
-        &mut self,
-        closures: Closures,
-        marks: &MarkBits,
-        most: u64,
-        mut died: impl FnMut(ClosureRef),
-    ) -> Amount {
-        let mut dead = Amount::default();
-        let mut left = most;
-        while left > 0 {
-            let Some(closure) = self.dead.stack.pop() else {
-                let Some(others) = self.dead.others.take() else { break };
-                self.find_dead(closures, marks, others);
-                continue;
-            };
-            left -= 1;
-            let words = closures.words(closure);
-            dead.words += words;
-            if words >= LARGE_OBJECT {
-                dead.large += words;
-            }
-            marks.unset(closure.addr());
-            died(closure);
-            for referent in closures.referents(closure).filter(|to| closures.contain(to.addr())) {
-                if !mutant!("counts/dead-kept-references") {
-                    self.subtract(referent);
-                }
-            }
+    /// Ends a burial, or breaks it off, before anything is marked: takes the marks of what was buried.
+    /// Returns what that was, and the blocks where those closures begin, each once.
+    ///
+    /// # Panics
+    /// If others use `marks`, which are those of the burial.
+    pub fn end_burial(&mut self, burial: Burial, marks: &mut Arc<MarkBits>) -> (Amount, Vec<Addr>) {
+        let Burial {
+            marks: shared,
+            dead,
+            buried,
+            mut blocks,
+            ..
+        } = burial;
+        drop(shared);
+        self.dead = dead;
+        blocks.sort_unstable();
+        blocks.dedup();
+        let marks = Arc::get_mut(marks).expect("the marks of a pause");
+        for &block in &blocks {
+            marks.clear_common(&self.noted, block, block + BLOCK);
         }
-        dead
-    }
-
-    /// Finds dead closures that found no room in the stack, which is empty: marked ones with count 0.
-    fn find_dead(&mut self, closures: Closures, marks: &MarkBits, (mut from, to): (Addr, Addr)) {
-        while let Some(at) = marks.next_set(from, to + Words(1)) {
-            if self.dead.stack.len() == MOST_DEAD {
-                self.dead.others = Some((at, to));
-                return;
-            }
-            from = at + Words(1);
-            if self.counts.is_zero(at) {
-                self.dead.stack.push(closures.at(at));
-            }
-        }
+        (buried, blocks)
     }
 
     /// A trace has found that the closures in these `ranges` that are marked in `former` and not in `marks` are
     /// dead: subtracts their references to others, which it found alive. They are still intact.
     pub fn bury_unmarked(&mut self, closures: Closures, former: &MarkBits, marks: &MarkBits, ranges: &[(Addr, Addr)]) {
         self.dead.stack.retain(|closure| marks.get(closure.addr()));
+        let begun = self.dead.begun.take();
         for &(mut from, to) in ranges {
             while let Some(at) = former.next_set_but(marks, from, to) {
                 from = at + Words(1);
                 self.counts.reset(at);
-                for referent in closures
-                    .referents(closures.at(at))
-                    .filter(|to| closures.contain(to.addr()))
-                {
-                    if marks.get(referent.addr()) {
-                        self.subtract(referent);
+                let done = begun
+                    .filter(|(closure, _)| closure.addr() == at)
+                    .map_or(0, |(_, done)| done);
+                let slots = closures.slots(closures.at(at)).skip(done);
+                for referent in slots.filter_map(|slot| closures.load(slot)) {
+                    if closures.contain(referent.addr()) && marks.get(referent.addr()) {
+                        self.dead.subtract(&self.counts, referent);
                     }
                 }
             }
@@ -212,14 +307,16 @@ impl References {
 
     /// Forgets the counts of closures from `from` to `to`, which are ends of blocks.
     pub fn clear(&mut self, from: Addr, to: Addr) {
-        self.counts.clear(from, to);
+        let counts = Arc::get_mut(&mut self.counts).expect("no burial is under way");
+        counts.clear(from, to);
     }
 
     /// What was counted, for the checker.
     pub fn ledger(&self) -> Ledger<'_> {
         Ledger {
-            counts: &self.counts,
+            counts: &*self.counts,
             others: &self.rooted,
+            begun: self.dead.begun,
         }
     }
 }

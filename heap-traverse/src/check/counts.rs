@@ -3,6 +3,7 @@
 
 use super::fault::{self, Check, Fault};
 use gclab_core::block::FIRST_OLD_STEP;
+use gclab_core::closure::ClosureRef;
 use gclab_core::space::Ledger;
 use gclab_core::words::Addr;
 use gclab_core::world::{Stopped, StoppedRegion};
@@ -17,7 +18,9 @@ pub(super) fn agree(stopped: &Stopped<'_>, regions: &[StoppedRegion<'_>], ledger
         regions.flat_map(|&region| stopped.closures(region).flatten())
     };
     for closure in old() {
-        let referents = closure.slots().map(|(_, to)| to);
+        let is_begun = |(begun, done): (ClosureRef, usize)| (begun.addr() == closure.addr()).then_some(done);
+        let done = ledger.begun.and_then(is_begun).unwrap_or(0);
+        let referents = closure.slots().skip(done).map(|(_, to)| to);
         referents.filter(|to| !to.is_null()).for_each(&mut count);
     }
     ledger.others.iter().for_each(|closure| count(closure.addr()));
