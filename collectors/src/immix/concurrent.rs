@@ -177,8 +177,7 @@ unsafe impl<const COUNTING: bool> Generations for LineGenerations<COUNTING> {
 
     fn set_in_snapshot(&mut self, heap: &mut Heap, yes: bool) {
         self.spaces.set_in_snapshot(heap, yes);
-        // Counts and logs know closures by their places.
-        if yes && !COUNTING {
+        if yes {
             self.spaces.choose(heap, &self.incoming);
         }
     }
@@ -191,7 +190,9 @@ unsafe impl<const COUNTING: bool> Generations for LineGenerations<COUNTING> {
         if let Some(references) = &mut self.references {
             self.spaces.bury_unmarked(pause.heap, references, &marks);
         }
-        let moved = self.spaces.empty_chosen(pause, &mut marks, &self.incoming);
+        let moved = self
+            .spaces
+            .empty_chosen(pause, &mut marks, &self.incoming, self.references.as_mut());
         (self.spaces.sweep_old(pause.heap, marks, live), moved)
     }
 

@@ -291,13 +291,22 @@ impl Spaces {
         pause: &mut Pause<'_, Bump>,
         marks: &mut MarkBits,
         incoming: &Incoming,
+        references: Option<&mut References>,
     ) -> Words {
         let blocks = incoming.take();
         if !self.lines.condemn_chosen(pause.heap, &blocks) {
             return Words(0);
         }
         let reserve = self.lines.reserve().expect("blocks are condemned");
-        let moved = trace::relocate(pause.heap, pause.roots, marks, &blocks, reserve);
+        let moved = match references {
+            None => trace::relocate(pause.heap, pause.roots, marks, &blocks, reserve, |_, _| ()),
+            Some(references) => {
+                let moves = |from, to| references.moved(from, to);
+                let moved = trace::relocate(pause.heap, pause.roots, marks, &blocks, reserve, moves);
+                references.all_moved(pause.heap.closures());
+                moved
+            }
+        };
         pause.events.phase(Phase::Moved);
         moved
     }

@@ -47,6 +47,15 @@ impl Closures {
         unsafe { closure.extent() }.slots()
     }
 
+    /// Where a closure lies now. It alone may have been forwarded.
+    #[inline(always)]
+    pub fn place(self, closure: ClosureRef) -> ClosureRef {
+        assert!(self.contain(closure.addr()), "{} is not in the heap", closure.addr());
+        // SAFETY: the caller's promise.
+        let moved = unsafe { closure.header() }.forwarded_to();
+        moved.unwrap_or(closure)
+    }
+
     /// The closure that a slot holds, unless it is null.
     #[inline(always)]
     pub fn load(self, slot: Slot) -> Option<ClosureRef> {

@@ -112,9 +112,14 @@ impl<const BITS: usize> SideCounts<BITS> {
         self.update::<true>(at, |_| Self::STUCK);
     }
 
-    /// Forgets the count of a closure that is dead.
-    pub fn reset(&self, at: Addr) {
-        self.update::<true>(at, |_| 0);
+    /// Forgets the count of a closure that is dead, or leaves its place. Returns it.
+    pub fn reset(&self, at: Addr) -> u8 {
+        self.update::<true>(at, |_| 0)
+    }
+
+    /// Sets the count of a closure that had none.
+    pub fn set(&self, at: Addr, count: u8) {
+        self.update::<true>(at, |_| count);
     }
 
     /// Whether the closure has a known number of references, and it is 0.

@@ -286,8 +286,8 @@ impl MarkBits {
     /// Whether a slot is one of a marked closure, which is not a large one.
     pub(crate) fn has_slot(&self, slot: Slot) -> bool {
         let slot = slot.addr();
-        // The descriptors at the start of a megablock take more room than such a closure.
-        self.last_set(Addr(slot.0 - LARGE_OBJECT.to_bytes().0), slot)
+        let from = Addr(slot.0.saturating_sub(LARGE_OBJECT.to_bytes().0)).max(self.base);
+        self.last_set(from, slot)
             // SAFETY: a marked closure starts there.
             .is_some_and(|at| slot < at + unsafe { ClosureRef(at.as_mut_ptr()).words() })
     }

@@ -74,9 +74,12 @@ impl Dead {
 
     /// Subtracts a reference to `closure`. If that was the last one, it is dead.
     fn subtract(&mut self, counts: &SideCounts<2>, closure: ClosureRef) {
-        if counts.decrement::<false>(closure.addr()) > 1 {
-            return;
+        if counts.decrement::<false>(closure.addr()) == 1 {
+            self.push(closure);
         }
+    }
+
+    fn push(&mut self, closure: ClosureRef) {
         if self.stack.len() < MOST_DEAD {
             self.stack.push(closure);
         } else if !mutant!("counts/dead-forgotten") {
@@ -111,7 +114,7 @@ impl Burial {
     pub fn advance(&mut self, mut more: impl FnMut(usize) -> bool) {
         let closures = self.closures;
         loop {
-            if self.dead.stack.is_empty() {
+            if self.dead.stack.is_empty() && self.dead.begun.is_none() {
                 self.dead.find(&self.counts, closures, &self.marks, &self.noted);
             }
             let next = || self.dead.stack.pop().map(|closure| (closure, 0));
@@ -292,6 +295,27 @@ impl References {
                 }
             }
         }
+    }
+
+    /// Straight after a trace, a closure is moved, with its mark.
+    pub fn moved(&mut self, from: Addr, to: Addr) {
+        let count = self.counts.reset(from);
+        if mutant!("counts/left-behind") {
+            return;
+        }
+        self.counts.set(to, count);
+        if count == 0 {
+            self.dead.push(ClosureRef(to.as_mut_ptr()));
+        }
+    }
+
+    /// All closures that were to be moved are, and their old places are not free yet.
+    pub fn all_moved(&mut self, closures: Closures) {
+        let has_stayed = |closure: &ClosureRef| closures.place(*closure) == *closure;
+        self.dead.stack.retain(has_stayed);
+        self.rooted
+            .iter_mut()
+            .for_each(|closure| *closure = closures.place(*closure));
     }
 
     /// Everything will be counted anew: forgets what the barriers logged, and which closures are dead. The counts are to be

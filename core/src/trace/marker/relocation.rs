@@ -12,8 +12,8 @@ use crate::words::{Addr, Words};
 /// Moves the marked closures of those `blocks` that are condemned to `destination`, with their marks.
 /// If it has no room for one, that stays, and has a bit in its header as in a marking
 /// ([`Marker::moving`](super::Marker::moving)). Updates roots, weak handles, finalisers, the slots of
-/// the closures of `blocks`, and those that lead there from elsewhere, which the blocks know. Returns
-/// the words that moved.
+/// the closures of `blocks`, and those that lead there from elsewhere, which the blocks know. Calls
+/// `moved` with the old and the new place of each closure. Returns the words that moved.
 ///
 /// The nursery is empty, no slot is remembered, and every slot with a closure holds a marked one.
 pub fn relocate(
@@ -22,6 +22,7 @@ pub fn relocate(
     marks: &mut MarkBits,
     blocks: &[ChosenBlock],
     destination: &impl Destination,
+    mut moved: impl FnMut(Addr, Addr),
 ) -> Words {
     let mut mover = Mover::new(heap.states(), heap.side_words().cloned(), destination);
     for block in blocks {
@@ -44,6 +45,7 @@ pub fn relocate(
                 if !mutant!("chosen/copy-not-scanned") {
                     slots.into_iter().for_each(|slot| mover.follow(slot));
                 }
+                copy.into_iter().for_each(|copy| moved(at, copy.addr()));
                 if copy.is_some() || mutant!("chosen/freed-early") {
                     marks.clear(at, at + Words(1));
                 }
