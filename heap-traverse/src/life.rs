@@ -3,7 +3,7 @@
 use crate::walk;
 use gclab_core::block::BlockState;
 use gclab_core::events::{Event, EventKind, Listener, Occasion};
-use gclab_core::profile::{LifeEvent, SideWords};
+use gclab_core::profile::{LifeEvent, Reference, SideWords};
 use gclab_core::stats::{Collection, Look};
 use gclab_core::words::Addr;
 use gclab_core::world::{ClosureView, Stopped};
@@ -84,6 +84,15 @@ impl<W: Write> LifeTeller<W> {
                     );
                     self.state = State::Dead;
                 }
+                LifeEvent::Counted { reference, counts } => {
+                    let [before, after] =
+                        counts.map(|count| count.map_or("stuck".to_owned(), |count| count.to_string()));
+                    let place = place(reference);
+                    self.say(
+                        time_ns,
+                        &format!("{}: count {before}, now {after}: {place}", self.collection(collection)),
+                    );
+                }
             }
         }
         if let State::Alive { at, step } = self.state {
@@ -128,6 +137,18 @@ impl<W: Write> LifeTeller<W> {
             );
         }
         self.state = State::Alive { at, step };
+    }
+}
+
+/// Where a reference is that was counted, or is not any more.
+fn place(reference: Reference) -> String {
+    match reference {
+        Reference::Slot(at) => format!("in the slot at {at}"),
+        Reference::Buried(at) => format!("not in the slot at {at} any more, whose closure is dead"),
+        Reference::Overwritten => "not in a slot that was overwritten".to_owned(),
+        Reference::Frame => "in a frame".to_owned(),
+        Reference::FormerFrame => "not in a frame of the last collection".to_owned(),
+        Reference::Handle => "in a handle, weak handle, ephemeron or finaliser".to_owned(),
     }
 }
 

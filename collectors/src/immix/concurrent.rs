@@ -15,6 +15,7 @@ use gclab_core::block::{FIRST_OLD_STEP, OutOfMemory, Region, Units};
 use gclab_core::collector::{Bump, Capabilities, Capability, Description, NotBegun, Outcome, Pause, Refill};
 use gclab_core::config::{Config, GENERATIONS, Parameter, SHARING, SIZING, SLICES};
 use gclab_core::heap::{Heap, LargeRequest};
+use gclab_core::mutant;
 use gclab_core::sizing::{MajorStrategy, Sizing};
 use gclab_core::space::{Burial, Incoming, Ledger, LineSpace, MarkBits, References};
 use gclab_core::trace::{Amount, Marked};
@@ -187,7 +188,9 @@ unsafe impl<const COUNTING: bool> Generations for LineGenerations<COUNTING> {
     }
 
     fn sweep_old(&mut self, pause: &mut Pause<'_, Bump>, mut marks: MarkBits, live: Bytes) -> (MarkBits, Words) {
-        if let Some(references) = &mut self.references {
+        if let Some(references) = &mut self.references
+            && !mutant!("lxr/freed-not-subtracted")
+        {
             self.spaces.bury_unmarked(pause.heap, references, &marks);
         }
         let moved = self

@@ -336,8 +336,10 @@ impl Spaces {
     pub(super) fn sweep_buried(&mut self, heap: &mut Heap, buried: &Amount, mut blocks: Vec<Addr>) {
         blocks.retain(|block| !heap.blocks().state_of(*block).is_large());
         self.live -= (buried.words - buried.large).to_bytes();
-        self.lines.sweep_blocks(heap, &self.marks, &blocks);
-        if buried.large > Words::ZERO {
+        if !mutant!("lxr/blocks-not-swept") {
+            self.lines.sweep_blocks(heap, &self.marks, &blocks);
+        }
+        if buried.large > Words::ZERO && !mutant!("lxr/large-not-swept") {
             self.large.sweep(heap, &self.marks);
         }
     }

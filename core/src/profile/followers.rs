@@ -2,7 +2,7 @@
 //! of one closure.
 
 use super::cost_centre::StackId;
-use super::life::{Followed, Life, LifeEvent};
+use super::life::{Followed, Life, LifeEvent, Reference};
 use super::move_log::{MoveLog, Moves};
 use crate::block::StateView;
 use crate::closure::TypeInfo;
@@ -57,6 +57,14 @@ impl Followers {
     /// Takes the events of the life since the last call.
     pub(super) fn take_life(&self) -> Vec<LifeEvent> {
         self.life.as_ref().map_or_else(Vec::new, Life::take)
+    }
+
+    /// Notes how a reference was counted.
+    #[cold]
+    pub(super) fn counted(&self, to: Addr, reference: Reference, counts: [Option<u8>; 2]) {
+        if let Some(life) = &self.life {
+            life.counted(to, reference, counts);
+        }
     }
 
     /// The followed closure was found dead.

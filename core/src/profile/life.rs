@@ -47,6 +47,30 @@ pub enum LifeEvent {
         /// The address of both.
         at: Addr,
     },
+    /// The collector counted a reference to it, or does not count it any more.
+    Counted {
+        /// The reference.
+        reference: Reference,
+        /// The count before and afterwards; `None`: it is stuck.
+        counts: [Option<u8>; 2],
+    },
+}
+
+/// A reference to a closure, as a collector counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// In this slot.
+    Slot(Addr),
+    /// In this slot of a closure that is dead.
+    Buried(Addr),
+    /// In a slot that was overwritten.
+    Overwritten,
+    /// In a frame.
+    Frame,
+    /// In a frame, at the last collection.
+    FormerFrame,
+    /// In a handle, weak handle, ephemeron or finaliser.
+    Handle,
 }
 
 /// No address: the closure is still to come.
@@ -113,6 +137,13 @@ impl Life {
         }
     }
 
+    /// Notes how a reference to the closure at an address was counted.
+    pub(super) fn counted(&self, at: Addr, reference: Reference, counts: [Option<u8>; 2]) {
+        if self.at.load(Relaxed) == at.0 as u64 && counts[0] != counts[1] {
+            self.events.lock().push(LifeEvent::Counted { reference, counts });
+        }
+    }
+
     /// Another closure is placed at an address. If the followed one was there, it is dead: a
     /// compaction slid another one over it, or a mutator allocated where it was.
     fn takes_place(&self, at: Addr) {
@@ -149,7 +180,7 @@ mod tests {
         let place = |event: &LifeEvent| match event {
             LifeEvent::Allocated { at, .. } => at.0,
             LifeEvent::Moved { to, .. } => to.0,
-            LifeEvent::Replaced { .. } => 0,
+            LifeEvent::Replaced { .. } | LifeEvent::Counted { .. } => 0,
         };
         life.take().iter().map(place).collect()
     }

@@ -39,7 +39,7 @@ pub use cost_centre::{CostCentre, StackCosts, StackId};
 pub(crate) use costs::Charges;
 pub use eras::Eras;
 pub(crate) use followers::Followers;
-pub use life::{Followed, LifeEvent};
+pub use life::{Followed, LifeEvent, Reference};
 pub use move_log::{Moved, Moves};
 pub(crate) use moves::{MoveSideWords, NoSideWords, SideWordsView};
 pub use side_word::{LAST_ERA, SideWord};

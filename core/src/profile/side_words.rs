@@ -4,7 +4,7 @@ use super::biography::{Biographies, Spans};
 use super::cost_centre::{CostCentre, StackCosts, StackId, Stacks};
 use super::costs::Charges;
 use super::followers::Followers;
-use super::life::LifeEvent;
+use super::life::{LifeEvent, Reference};
 use super::move_log::Moves;
 use super::moves::SideWordsView;
 use super::side_word::{LAST_ERA, SideWord};
@@ -164,6 +164,13 @@ impl SideWords {
     /// ([`crate::config::Config::follow_closure`]).
     pub fn take_life(&self) -> Vec<LifeEvent> {
         self.followers.as_ref().map_or_else(Vec::new, Followers::take_life)
+    }
+
+    /// Notes how a reference to the closure at `to` was counted.
+    pub(crate) fn counted(&self, to: Addr, reference: Reference, counts: [Option<u8>; 2]) {
+        if let Some(followers) = &self.followers {
+            followers.counted(to, reference, counts);
+        }
     }
 
     /// The closure that the heap follows was found dead: another one may lie at its address.

@@ -9,7 +9,8 @@ use crate::block::{MEGABLOCK, OutOfMemory, Shortage};
 use crate::closure::{ClosureRef, Slot};
 use crate::heap::Heap;
 use crate::memory::Table;
-use crate::sync::{MappedU64, Ordering::Relaxed, shared_word};
+use crate::profile::{Reference, SideWords};
+use crate::sync::{Arc, MappedU64, Ordering::Relaxed, shared_word};
 use crate::words::{Addr, Bytes, Words};
 
 /// Bits in an entry of the table.
@@ -21,6 +22,8 @@ const ENTRY: usize = u64::BITS as usize;
 pub struct SideCounts<const BITS: usize> {
     entries: Table<MappedU64>,
     base: Addr,
+    /// If the life of a closure is followed.
+    side_words: Option<Arc<SideWords>>,
 }
 
 impl<const BITS: usize> SideCounts<BITS> {
@@ -49,8 +52,11 @@ impl<const BITS: usize> SideCounts<BITS> {
             limit: heap.blocks().limit(),
             cause: Shortage::System(error),
         })?;
-        let base = heap.blocks().base();
-        Ok(SideCounts { entries, base })
+        Ok(SideCounts {
+            entries,
+            base: heap.blocks().base(),
+            side_words: heap.side_words().cloned(),
+        })
     }
 
     /// The entry of `at`, and the lowest bit of its count there.
@@ -68,8 +74,19 @@ impl<const BITS: usize> SideCounts<BITS> {
         (entry.load(Relaxed) >> bit) as u8 & Self::STUCK
     }
 
-    /// Replaces a count by `change` of it. Returns the former one. `PARALLEL`: other threads may be
-    /// changing counts, also of closures next to this one.
+    /// Replaces a count by `change` of it, as for a `reference`. Returns the former one. `PARALLEL`: other
+    /// threads may be changing counts, also of closures next to this one.
+    #[inline(always)]
+    fn change<const PARALLEL: bool>(&self, at: Addr, reference: Reference, change: impl Fn(u8) -> u8) -> u8 {
+        let former = self.update::<PARALLEL>(at, &change);
+        if let Some(side_words) = &self.side_words {
+            let known = |count| Some(count).filter(|&count| count < Self::STUCK);
+            side_words.counted(at, reference, [former, change(former)].map(known));
+        }
+        former
+    }
+
+    /// Replaces a count by `change` of it. Returns the former one.
     #[inline(always)]
     fn update<const PARALLEL: bool>(&self, at: Addr, change: impl Fn(u8) -> u8) -> u8 {
         let (entry, bit) = self.place(at);
@@ -89,15 +106,21 @@ impl<const BITS: usize> SideCounts<BITS> {
 
     /// Counts one more reference. Returns the former count.
     #[inline(always)]
-    pub fn increment<const PARALLEL: bool>(&self, at: Addr) -> u8 {
-        self.update::<PARALLEL>(at, |count| if count == Self::STUCK { count } else { count + 1 })
+    pub fn increment<const PARALLEL: bool>(&self, at: Addr, reference: Reference) -> u8 {
+        self.change::<PARALLEL>(at, reference, |count| {
+            if count == Self::STUCK {
+                mutant!("counts/wrapped", count => 0)
+            } else {
+                count + 1
+            }
+        })
     }
 
     /// Counts one reference less. Returns the former count, which was not 0.
     #[inline(always)]
-    pub fn decrement<const PARALLEL: bool>(&self, at: Addr) -> u8 {
-        let former = self.update::<PARALLEL>(at, |count| {
-            if count == Self::STUCK {
+    pub fn decrement<const PARALLEL: bool>(&self, at: Addr, reference: Reference) -> u8 {
+        let former = self.change::<PARALLEL>(at, reference, |count| {
+            if count == Self::STUCK && !mutant!("counts/stuck-decremented") {
                 count
             } else {
                 count.saturating_sub(1)
@@ -108,8 +131,8 @@ impl<const BITS: usize> SideCounts<BITS> {
     }
 
     /// From now on the closure has any number of references.
-    pub fn stick(&self, at: Addr) {
-        self.update::<true>(at, |_| Self::STUCK);
+    pub fn stick(&self, at: Addr, reference: Reference) {
+        self.change::<true>(at, reference, |_| Self::STUCK);
     }
 
     /// Forgets the count of a closure that is dead, or leaves its place. Returns it.
@@ -186,9 +209,10 @@ unsafe impl<M: Marks, const BITS: usize> Marks for CountedMarks<'_, M, BITS> {
     const EDGES: bool = true;
 
     #[inline(always)]
-    fn edge<const PARALLEL: bool>(&self, to: ClosureRef) {
+    fn edge<const PARALLEL: bool>(&self, slot: Slot, to: ClosureRef) {
         if !mutant!("counts/edge-not-counted") {
-            self.counts.increment::<PARALLEL>(to.addr());
+            let reference = Reference::Slot(slot.addr());
+            self.counts.increment::<PARALLEL>(to.addr(), reference);
         }
     }
 
@@ -241,6 +265,7 @@ mod tests {
     use proptest::prelude::*;
 
     const WORDS: usize = 100;
+    const REFERENCE: Reference = Reference::Overwritten;
 
     /// Compares the counts with a vector of numbers.
     fn agree<const BITS: usize>(ops: &[(u8, usize)]) {
@@ -261,16 +286,16 @@ mod tests {
                 0 | 1 => {
                     *count += u8::from(free);
                     let former = match op {
-                        0 => counts.increment::<false>(at(word)),
-                        _ => counts.increment::<true>(at(word)),
+                        0 => counts.increment::<false>(at(word), REFERENCE),
+                        _ => counts.increment::<true>(at(word), REFERENCE),
                     };
                     assert_eq!(former, before);
                 }
                 2 | 3 if before > 0 => {
                     *count -= u8::from(free);
                     let former = match op {
-                        2 => counts.decrement::<false>(at(word)),
-                        _ => counts.decrement::<true>(at(word)),
+                        2 => counts.decrement::<false>(at(word), REFERENCE),
+                        _ => counts.decrement::<true>(at(word), REFERENCE),
                     };
                     assert_eq!(former, before);
                 }
@@ -280,7 +305,7 @@ mod tests {
                 }
                 5 if word < 3 => {
                     *count = stuck;
-                    counts.stick(at(word));
+                    counts.stick(at(word), REFERENCE);
                 }
                 _ => {}
             }

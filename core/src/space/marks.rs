@@ -18,12 +18,12 @@ pub unsafe trait Marks: Sync {
     /// Whether a marker has to show each edge ([`Marks::edge`]).
     const EDGES: bool = false;
 
-    /// A slot of a closure that is marked for the first time, or a remembered slot, leads to the closure
+    /// The `slot` of a closure that is marked for the first time, or a remembered one, leads to the closure
     /// `to`, where that now lies. Called once for each such slot, if [`Marks::EDGES`]. Neither roots nor
     /// closures outside the heap are shown.
     #[inline(always)]
-    fn edge<const PARALLEL: bool>(&self, to: ClosureRef) {
-        let _ = to;
+    fn edge<const PARALLEL: bool>(&self, slot: Slot, to: ClosureRef) {
+        let _ = (slot, to);
     }
 
     /// The marked closure at `at` has to be scanned later, since the mark stack is full.

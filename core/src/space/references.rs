@@ -20,6 +20,7 @@ use crate::capability::{Capabilities, Capability};
 use crate::closure::{ClosureRef, Closures};
 use crate::field_log::{LogTables, Replaced};
 use crate::heap::Heap;
+use crate::profile::Reference;
 use crate::roots::Roots;
 use crate::sync::Arc;
 use crate::trace::Amount;
@@ -73,8 +74,8 @@ impl Dead {
     }
 
     /// Subtracts a reference to `closure`. If that was the last one, it is dead.
-    fn subtract(&mut self, counts: &SideCounts<2>, closure: ClosureRef) {
-        if counts.decrement::<false>(closure.addr()) == 1 {
+    fn subtract(&mut self, counts: &SideCounts<2>, closure: ClosureRef, reference: Reference) {
+        if counts.decrement::<false>(closure.addr(), reference) == 1 {
             self.push(closure);
         }
     }
@@ -123,13 +124,15 @@ impl Burial {
             };
             let slots = closures.slots(closure);
             let (len, until) = (slots.len(), slots.len().min(first + MOST_SLOTS));
-            for referent in slots.take(until).skip(first).filter_map(|slot| closures.load(slot)) {
-                if closures.contain(referent.addr()) && !mutant!("counts/dead-kept-references") {
-                    self.dead.subtract(&self.counts, referent);
+            for slot in slots.take(until).skip(first) {
+                let referent = closures.load(slot).filter(|to| closures.contain(to.addr()));
+                if let Some(referent) = referent.filter(|_| !mutant!("counts/dead-kept-references")) {
+                    let reference = Reference::Buried(slot.addr());
+                    self.dead.subtract(&self.counts, referent, reference);
                 }
             }
-            if until < len {
-                self.dead.begun = Some((closure, until));
+            if until < len && !mutant!("counts/half-buried") {
+                self.dead.begun = Some((closure, mutant!("counts/buried-again", until => 0)));
             } else {
                 self.bury(closure);
             }
@@ -211,23 +214,26 @@ impl References {
         let mut rooted = Vec::new();
         roots.for_each_in_frames(|slot| {
             let closure = slot.get().filter(in_heap);
-            rooted.extend(closure.inspect(|closure| _ = counts.increment::<false>(closure.addr())));
+            let closure = closure.filter(|_| !mutant!("counts/frame-not-counted"));
+            let count = |closure: &ClosureRef| _ = counts.increment::<false>(closure.addr(), Reference::Frame);
+            rooted.extend(closure.inspect(count));
         });
         roots.for_each_elsewhere(|slot| {
             let closure = slot.get().filter(in_heap);
             if !mutant!("counts/handle-not-stuck") {
-                closure.into_iter().for_each(|closure| counts.stick(closure.addr()));
+                let stick = |closure: ClosureRef| counts.stick(closure.addr(), Reference::Handle);
+                closure.into_iter().for_each(stick);
             }
         });
         for closure in std::mem::replace(&mut self.rooted, rooted) {
             if !mutant!("counts/root-kept") {
-                self.dead.subtract(&self.counts, closure);
+                self.dead.subtract(&self.counts, closure, Reference::FormerFrame);
             }
         }
         for capability in capabilities.iter() {
             capability.field_log().take(|replaced| match replaced {
-                Replaced::Once(closure) => self.dead.subtract(&self.counts, closure),
-                Replaced::Often(closure) => self.counts.stick(closure.addr()),
+                Replaced::Once(closure) => self.dead.subtract(&self.counts, closure, Reference::Overwritten),
+                Replaced::Often(closure) => self.counts.stick(closure.addr(), Reference::Overwritten),
             });
         }
     }
@@ -270,7 +276,9 @@ impl References {
         blocks.dedup();
         let marks = Arc::get_mut(marks).expect("the marks of a pause");
         for &block in &blocks {
-            marks.clear_common(&self.noted, block, block + BLOCK);
+            if !mutant!("counts/buried-not-freed") {
+                marks.clear_common(&self.noted, block, block + BLOCK);
+            }
         }
         (buried, blocks)
     }
@@ -278,19 +286,24 @@ impl References {
     /// A trace has found that the closures in these `ranges` that are marked in `former` and not in `marks` are
     /// dead: subtracts their references to others, which it found alive. They are still intact.
     pub fn bury_unmarked(&mut self, closures: Closures, former: &MarkBits, marks: &MarkBits, ranges: &[(Addr, Addr)]) {
-        self.dead.stack.retain(|closure| marks.get(closure.addr()));
+        let lives = |closure: &ClosureRef| marks.get(closure.addr()) || mutant!("counts/dead-twice");
+        self.dead.stack.retain(lives);
         let begun = self.dead.begun.take();
         for &(mut from, to) in ranges {
             while let Some(at) = former.next_set_but(marks, from, to) {
                 from = at + Words(1);
-                self.counts.reset(at);
+                if !mutant!("counts/freed-not-reset") {
+                    self.counts.reset(at);
+                }
                 let done = begun
                     .filter(|(closure, _)| closure.addr() == at)
                     .map_or(0, |(_, done)| done);
                 let slots = closures.slots(closures.at(at)).skip(done);
-                for referent in slots.filter_map(|slot| closures.load(slot)) {
-                    if closures.contain(referent.addr()) && marks.get(referent.addr()) {
-                        self.dead.subtract(&self.counts, referent);
+                for slot in slots {
+                    let referent = closures.load(slot).filter(|to| closures.contain(to.addr()));
+                    if let Some(referent) = referent.filter(|to| marks.get(to.addr())) {
+                        let reference = Reference::Buried(slot.addr());
+                        self.dead.subtract(&self.counts, referent, reference);
                     }
                 }
             }
@@ -304,7 +317,7 @@ impl References {
             return;
         }
         self.counts.set(to, count);
-        if count == 0 {
+        if count == 0 && !mutant!("counts/dead-left-behind") {
             self.dead.push(ClosureRef(to.as_mut_ptr()));
         }
     }
@@ -313,9 +326,8 @@ impl References {
     pub fn all_moved(&mut self, closures: Closures) {
         let has_stayed = |closure: &ClosureRef| closures.place(*closure) == *closure;
         self.dead.stack.retain(has_stayed);
-        self.rooted
-            .iter_mut()
-            .for_each(|closure| *closure = closures.place(*closure));
+        let rooted = self.rooted.iter_mut().filter(|_| !mutant!("counts/root-not-followed"));
+        rooted.for_each(|closure| *closure = closures.place(*closure));
     }
 
     /// Everything will be counted anew: forgets what the barriers logged, and which closures are dead. The counts are to be
@@ -326,13 +338,15 @@ impl References {
             capability.remembered().take(|_| ());
         }
         self.rooted.clear();
-        self.dead = Dead::default();
+        self.dead = mutant!("counts/dead-remembered", Dead::default() => std::mem::take(&mut self.dead));
     }
 
     /// Forgets the counts of closures from `from` to `to`, which are ends of blocks.
     pub fn clear(&mut self, from: Addr, to: Addr) {
         let counts = Arc::get_mut(&mut self.counts).expect("no burial is under way");
-        counts.clear(from, to);
+        if !mutant!("counts/not-cleared") {
+            counts.clear(from, to);
+        }
     }
 
     /// What was counted, for the checker.

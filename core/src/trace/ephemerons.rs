@@ -111,8 +111,8 @@ unsafe impl<M: Marks, V: Copy + Send> Marks for Awaiting<'_, M, V> {
     const EDGES: bool = M::EDGES;
 
     #[inline(always)]
-    fn edge<const PARALLEL: bool>(&self, to: ClosureRef) {
-        self.marks.edge::<PARALLEL>(to);
+    fn edge<const PARALLEL: bool>(&self, slot: Slot, to: ClosureRef) {
+        self.marks.edge::<PARALLEL>(slot, to);
     }
 
     fn leave_unscanned(&self, at: Addr) {

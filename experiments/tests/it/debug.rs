@@ -98,6 +98,17 @@ fn the_life_of_a_closure_goes_to_standard_error() {
     }
 }
 
+/// Each count of references is told, with the slot.
+#[test]
+fn the_life_of_a_closure_has_its_references() {
+    let bench = Bench::new();
+    let run = "exec hash_churn 64 1024 20000 --collector lxr +RTS -A64k -DT1001";
+    let told = bench.gclab(&run.split(' ').collect::<Vec<_>>()).exits(0).stderr;
+    for text in [": count 0, now 1: in the slot at 0x", ": count 1, now 0: not in "] {
+        assert!(told.contains(text), "{text}: {told}");
+    }
+}
+
 /// The second of two closures was followed, and the first one silently dropped.
 #[test]
 fn a_run_follows_one_closure() {

@@ -46,7 +46,7 @@ pub(super) const OTHER: &[FlagSpec] = &[
         toml: None,
         kind: Kind::Closure,
         default: "off",
-        meaning: "trace one closure on standard error (one -DT only), the n-th allocated or the first at an address: where it is allocated, copied to, promoted, marked, and which collection finds it dead",
+        meaning: "trace one closure on standard error (one -DT only), the n-th allocated or the first at an address: where it is allocated, copied to, promoted, marked, counted, and which collection finds it dead",
         ghc: Some("gclab's own"),
         scope: Scope::Program,
         optional: false,

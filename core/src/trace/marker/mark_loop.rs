@@ -315,7 +315,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
     fn show_edge<const PARALLEL: bool>(&self, slot: Slot, to: ClosureRef) {
         let states = self.mover.states;
         if !states.of(slot.addr()).is_outside() && !states.of(to.addr()).is_outside() {
-            self.marks.edge::<PARALLEL>(to);
+            self.marks.edge::<PARALLEL>(slot, to);
         }
     }
 
