@@ -9,6 +9,7 @@ use crate::block::{MEGABLOCK, OutOfMemory, Shortage};
 use crate::closure::{ClosureRef, Slot};
 use crate::heap::Heap;
 use crate::memory::Table;
+use crate::prefetch::prefetch_line;
 use crate::profile::{Reference, SideWords};
 use crate::sync::{Arc, MappedU64, Ordering::Relaxed, shared_word};
 use crate::words::{Addr, Bytes, Words};
@@ -64,6 +65,13 @@ impl<const BITS: usize> SideCounts<BITS> {
     fn place(&self, at: Addr) -> (&MappedU64, usize) {
         let word = at.0.wrapping_sub(self.base.0) / 8;
         (&self.entries[word / Self::PER_ENTRY], word % Self::PER_ENTRY * BITS)
+    }
+
+    /// Brings the count of the closure at `at` towards the cache.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, at: Addr) {
+        let word = at.0.wrapping_sub(self.base.0) / 8;
+        prefetch_line(Addr(self.entries.as_ptr().wrapping_add(word / Self::PER_ENTRY) as usize));
     }
 
     /// The count of the closure at `at`.
@@ -252,8 +260,9 @@ unsafe impl<M: Marks, const BITS: usize> Marks for CountedMarks<'_, M, BITS> {
     }
 
     #[inline(always)]
-    fn entry_address(&self, at: Addr) -> *const u8 {
-        self.marks.entry_address(at)
+    fn prefetch(&self, at: Addr) {
+        self.marks.prefetch(at);
+        self.counts.prefetch(at);
     }
 }
 

@@ -30,6 +30,7 @@ use crate::block::{Charges, LARGE_OBJECT, MEGABLOCK, OutOfMemory, Shortage};
 use crate::closure::ClosureRef;
 use crate::heap::Heap;
 use crate::memory::Table;
+use crate::prefetch::prefetch_line;
 use crate::profile::SideWords;
 use crate::sync::{Arc, MappedU8, MappedU64, Ordering::Relaxed};
 use crate::words::{Addr, Bytes, Words};
@@ -270,8 +271,8 @@ unsafe impl Marks for LiveMap {
     }
 
     #[inline(always)]
-    fn entry_address(&self, at: Addr) -> *const u8 {
-        self.bits.as_ptr().wrapping_add(self.place(at).0).cast()
+    fn prefetch(&self, at: Addr) {
+        prefetch_line(Addr(self.bits.as_ptr().wrapping_add(self.place(at).0) as usize));
     }
 }
 

@@ -315,9 +315,9 @@ unsafe impl Marks for MarkBits {
     }
 
     #[inline(always)]
-    fn entry_address(&self, at: Addr) -> *const u8 {
+    fn prefetch(&self, at: Addr) {
         let (entry, _) = self.place(at);
-        self.entries.as_ptr().wrapping_add(entry).cast()
+        prefetch_line(Addr(self.entries.as_ptr().wrapping_add(entry) as usize));
     }
 }
 
@@ -359,8 +359,8 @@ unsafe impl<R: Record> Marks for BothMarks<'_, R> {
     }
 
     #[inline(always)]
-    fn entry_address(&self, at: Addr) -> *const u8 {
-        self.0.entry_address(at)
+    fn prefetch(&self, at: Addr) {
+        self.0.prefetch(at);
     }
 }
 

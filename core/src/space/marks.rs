@@ -65,6 +65,6 @@ pub unsafe trait Marks: Sync {
     /// of a marked one.
     fn next_marked(&self, from: Addr, to: Addr) -> Option<Addr>;
 
-    /// The address that `mark` of the closure at `at` reads and writes first, for a prefetch.
-    fn entry_address(&self, at: Addr) -> *const u8;
+    /// Brings what `mark` of the closure at `at` reads and writes first towards the cache.
+    fn prefetch(&self, at: Addr);
 }

@@ -20,6 +20,7 @@ use crate::capability::{Capabilities, Capability};
 use crate::closure::{ClosureRef, Closures};
 use crate::field_log::{LogTables, Replaced};
 use crate::heap::Heap;
+use crate::prefetch::{PrefetchRing, prefetch_closure};
 use crate::profile::Reference;
 use crate::roots::Roots;
 use crate::sync::Arc;
@@ -31,6 +32,9 @@ const MOST_DEAD: usize = if cfg!(debug_assertions) { 8 } else { 1 << 13 };
 
 /// Slots of a dead closure that are read in a row. Few in builds for tests.
 const MOST_SLOTS: usize = if cfg!(debug_assertions) { 2 } else { 1 << 10 };
+
+/// Closures between a prefetch and the use.
+const AHEAD: usize = 16;
 
 /// The references to old closures, which have marks, in counts of 2 bits.
 #[derive(Debug)]
@@ -118,6 +122,11 @@ impl Burial {
             if self.dead.stack.is_empty() && self.dead.begun.is_none() {
                 self.dead.find(&self.counts, closures, &self.marks, &self.noted);
             }
+            let ahead = self.dead.stack.len().checked_sub(AHEAD);
+            if let Some(closure) = ahead.map(|ahead| self.dead.stack[ahead]) {
+                prefetch_closure(closure.addr());
+                self.noted.prefetch(closure.addr());
+            }
             let next = || self.dead.stack.pop().map(|closure| (closure, 0));
             let Some((closure, first)) = self.dead.begun.take().or_else(next) else {
                 return;
@@ -162,6 +171,7 @@ impl Burial {
         if self.blocks.len() == self.blocks.capacity() {
             self.blocks.sort_unstable();
             self.blocks.dedup();
+            self.blocks.reserve(self.blocks.len());
         }
         self.blocks.push(block);
     }
@@ -230,11 +240,20 @@ impl References {
                 self.dead.subtract(&self.counts, closure, Reference::FormerFrame);
             }
         }
+        let mut ring = PrefetchRing::<_, AHEAD>::new();
         for capability in capabilities.iter() {
             capability.field_log().take(|replaced| match replaced {
-                Replaced::Once(closure) => self.dead.subtract(&self.counts, closure, Reference::Overwritten),
+                Replaced::Once(closure) => {
+                    self.counts.prefetch(closure.addr());
+                    if let Some(oldest) = ring.push(closure) {
+                        self.dead.subtract(&self.counts, oldest, Reference::Overwritten);
+                    }
+                }
                 Replaced::Often(closure) => self.counts.stick(closure.addr(), Reference::Overwritten),
             });
+        }
+        while let Some(oldest) = ring.pop_oldest() {
+            self.dead.subtract(&self.counts, oldest, Reference::Overwritten);
         }
     }
 

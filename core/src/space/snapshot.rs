@@ -98,7 +98,7 @@ unsafe impl<T: Borrow<MarkBits> + Sync, M: Mixed, R: Record> Marks for SnapshotM
     }
 
     #[inline(always)]
-    fn entry_address(&self, at: Addr) -> *const u8 {
-        self.marks.borrow().entry_address(at)
+    fn prefetch(&self, at: Addr) {
+        self.marks.borrow().prefetch(at);
     }
 }

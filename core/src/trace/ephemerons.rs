@@ -158,8 +158,8 @@ unsafe impl<M: Marks, V: Copy + Send> Marks for Awaiting<'_, M, V> {
     }
 
     #[inline(always)]
-    fn entry_address(&self, at: Addr) -> *const u8 {
-        self.marks.entry_address(at)
+    fn prefetch(&self, at: Addr) {
+        self.marks.prefetch(at);
     }
 }
 

@@ -16,7 +16,6 @@ use crate::roots::Roots;
 use crate::roots::handles::Strength;
 use crate::space::Marks;
 use crate::stats::{Shared, Sharing};
-use crate::words::Addr;
 use crate::workers::{ParallelPhase, Tracer, WorkQueue, Workers};
 
 /// The number of weak-handle slots that makes waking workers worthwhile: with half as many, two
@@ -75,7 +74,7 @@ impl<M: Marks> Survivors for &M {
 
     #[inline(always)]
     fn prefetch(self, closure: ClosureRef) {
-        prefetch_line(Addr(self.entry_address(closure.addr()) as usize));
+        Marks::prefetch(self, closure.addr());
     }
 
     #[inline(always)]
@@ -105,7 +104,7 @@ impl<M: Marks> Survivors for Moved<'_, M> {
     #[inline(always)]
     fn prefetch(self, closure: ClosureRef) {
         prefetch_line(closure.addr());
-        self.0.prefetch(closure);
+        Survivors::prefetch(self.0, closure);
     }
 
     #[inline(always)]

@@ -3,7 +3,6 @@
 use super::ahead::Ahead;
 use super::{FreeList, FreeSpace};
 use crate::block::LARGE_OBJECT;
-use crate::prefetch::prefetch_line;
 use crate::space::{MarkBits, Marks};
 use crate::words::{Addr, Words};
 
@@ -38,8 +37,8 @@ impl KnownClosures<'_> {
     /// Brings the entries of `at` towards the cache.
     #[inline(always)]
     pub(super) fn prefetch(&self, at: Addr) {
-        prefetch_line(Addr(self.starts.entry_address(at) as usize));
-        prefetch_line(Addr(self.marks.entry_address(at) as usize));
+        self.starts.prefetch(at);
+        self.marks.prefetch(at);
     }
 
     /// Whether neither table has a bit of the words from `from` to `to`.
@@ -84,7 +83,7 @@ unsafe impl Marks for KnownClosures<'_> {
     }
 
     #[inline(always)]
-    fn entry_address(&self, at: Addr) -> *const u8 {
-        self.starts.entry_address(at)
+    fn prefetch(&self, at: Addr) {
+        self.starts.prefetch(at);
     }
 }

@@ -22,7 +22,7 @@ use super::mover::Mover;
 use super::span_stack::{Span, SpanStack};
 use crate::block::LARGE_OBJECT;
 use crate::closure::{ClosureRef, Slot, SlotRange};
-use crate::prefetch::{PrefetchRing, prefetch_closure, prefetch_line};
+use crate::prefetch::{PrefetchRing, prefetch_closure};
 use crate::space::{Destination, Marks};
 use crate::stats::Counted;
 use crate::trace::drained::{Drained, UNBOUNDED};
@@ -232,7 +232,7 @@ impl<'m, M: Marks, D: Destination> MarkLoop<'m, M, D> {
             self.show_edge::<PARALLEL>(slot, closure);
         }
         prefetch_closure(closure.addr());
-        prefetch_line(Addr(self.marks.entry_address(closure.addr()) as usize));
+        self.marks.prefetch(closure.addr());
         let waiting = if D::MOVES {
             // SAFETY: no slot lies at null.
             unsafe { NonNull::new_unchecked(slot.0) }

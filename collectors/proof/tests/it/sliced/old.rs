@@ -242,7 +242,7 @@ unsafe impl Marks for Promotion<'_> {
         next
     }
 
-    fn entry_address(&self, at: Addr) -> *const u8 {
-        self.old.starts.entry_address(at)
+    fn prefetch(&self, at: Addr) {
+        self.old.starts.prefetch(at);
     }
 }
