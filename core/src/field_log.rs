@@ -31,7 +31,7 @@ pub struct FieldLog {
 /// The tables that the logs of all mutators share.
 #[derive(Clone, Debug)]
 pub struct LogTables {
-    /// The slots that have been noted in this epoch.
+    /// The slots that have been noted in this epoch. (Bits of other words mean nothing here.)
     pub noted: Arc<MarkBits>,
     /// The old closures, where young ones lie among them.
     pub old: Arc<MarkBits>,

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// A flag of this collector alone.
 const LAZY: OwnFlag = OwnFlag {
     name: "lazy",
-    meaning: "words that a pause reads in dead closures, at most",
+    meaning: "slots and closures that a pause reads to bury dead ones, about",
     default: 100_000,
     least: 1,
     most: 1_000_000_000,
@@ -166,8 +166,8 @@ impl PlainCounting {
         self.references.count(heap, roots, pause.capabilities);
         if let Some(mut burial) = self.references.burial(heap.closures(), &self.marks) {
             let mut left = self.lazy;
-            burial.advance(|words| {
-                left = left.saturating_sub(words as u64);
+            burial.advance(|read| {
+                left = left.saturating_sub(read as u64);
                 left > 0
             });
             let (died, _) = self.references.end_burial(burial, &mut self.marks);
@@ -217,5 +217,5 @@ fn exclusive(marks: &mut Arc<MarkBits>) -> &mut MarkBits {
 #[test]
 fn what_is_overwritten_dies_without_a_trace() {
     gclab_proof::counting::deaths::<PlainCounting>(&[]);
-    gclab_proof::counting::deaths::<PlainCounting>(&["lazy=2000"]);
+    gclab_proof::counting::deaths::<PlainCounting>(&["lazy=10000"]);
 }

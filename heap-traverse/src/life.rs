@@ -140,15 +140,16 @@ impl<W: Write> LifeTeller<W> {
     }
 }
 
-/// Where a reference is that was counted, or is not any more.
+/// The reference that was counted, or no longer counts.
 fn place(reference: Reference) -> String {
     match reference {
-        Reference::Slot(at) => format!("in the slot at {at}"),
-        Reference::Buried(at) => format!("not in the slot at {at} any more, whose closure is dead"),
-        Reference::Overwritten => "not in a slot that was overwritten".to_owned(),
-        Reference::Frame => "in a frame".to_owned(),
-        Reference::FormerFrame => "not in a frame of the last collection".to_owned(),
-        Reference::Handle => "in a handle, weak handle, ephemeron or finaliser".to_owned(),
+        Reference::Slot(at) => format!("a reference in the slot at {at}"),
+        Reference::Buried(at) => format!("lost the one in the slot at {at}, whose closure is dead"),
+        Reference::Overwritten => "lost one that was overwritten".to_owned(),
+        Reference::OftenOverwritten => "overwritten too often to count".to_owned(),
+        Reference::Frame => "a reference in a frame".to_owned(),
+        Reference::FormerFrame => "lost one in a frame of the collection before".to_owned(),
+        Reference::Handle => "a handle, weak handle, ephemeron or finaliser".to_owned(),
     }
 }
 

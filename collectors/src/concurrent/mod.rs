@@ -16,6 +16,8 @@
 //! program requests a collection, or the blocks are mostly holes when a cycle is due, everything is
 //! collected in one pause. A cycle under way is abandoned then.
 //!
+//! Between cycles the background thread of `lxr` buries dead closures ([`Burial`]).
+//!
 //! The spaces of a collector are its [`Generations`].
 
 use gclab_core::block::{OutOfMemory, Region, Units};
@@ -96,19 +98,19 @@ pub unsafe trait Generations: Debug + Sized + Send + 'static {
     /// Makes the live young closures old, and marks them; in `also`, too. Returns them.
     fn promote(&mut self, pause: &mut Pause<'_, Bump>, also: Option<&MarkBits>) -> Marked;
 
-    /// At the end of a pause, while no snapshot is marked: what the background thread is to bury of old closures
-    /// that are dead, as their references were counted.
+    /// Called at the end of a pause, unless a snapshot is being marked. Returns the dead old closures for the
+    /// background thread to bury ([`References`](gclab_core::space::References)), if any.
     fn burial(&mut self, heap: &Heap) -> Option<Burial> {
         let _ = heap;
         None
     }
 
-    /// At the beginning of the next pause, it has buried some of it.
+    /// Called first in the next pause, whether or not the burial is over: clears the marks of what was buried.
     fn end_burial(&mut self, burial: Burial) {
         let _ = burial;
     }
 
-    /// Straight after a promotion: frees what was buried. Returns it.
+    /// Called straight after a promotion: frees the memory of what was buried. Returns what that was.
     fn sweep_buried(&mut self, heap: &mut Heap) -> Amount {
         let _ = heap;
         Amount::default()
@@ -213,7 +215,7 @@ enum Task {
 #[derive(Debug)]
 struct SharedStage<R> {
     stage: Mutex<Option<Stage<R>>>,
-    /// While nothing is marked.
+    /// The burial until the next pause. None while a snapshot is marked.
     burial: Mutex<Option<Burial>>,
     /// A pause is to end the cycle.
     is_dry: AtomicBool,
@@ -308,10 +310,6 @@ impl<R: Record> Stage<R> {
 
 impl<R: Record + Debug + Send> Background for SharedStage<R> {
     fn work(&self, stop: &Stop, helpers: &mut Helpers) -> Worked {
-        let mut burial = self.burial.lock().expect(THERE);
-        if let Some(burial) = &mut *burial {
-            burial.advance(|_| !stop.is_asked());
-        }
         let stage = self.take();
         let phase = if matches!(stage, Stage::Marking(_)) {
             Phase::Marked
@@ -319,6 +317,13 @@ impl<R: Record + Debug + Send> Background for SharedStage<R> {
             Phase::Released
         };
         let (stage, closures) = stage.advance(stop, helpers);
+        // The next cycle needs a clear table, so that comes first.
+        let mut burial = self.burial.lock().expect(THERE);
+        if let Some(burial) = &mut *burial
+            && !stop.is_asked()
+        {
+            burial.advance(|_| !stop.is_asked());
+        }
         let is_over =
             (stage.is_dry() || matches!(stage, Stage::Idle(_))) && burial.as_ref().is_none_or(Burial::is_over);
         self.put(stage);
@@ -401,9 +406,9 @@ impl<G: Generations> Collect for ConcurrentMarking<G> {
         self.generations.prepare(pause)?;
         let burial = self.shared.burial.lock().expect(THERE).take();
         if let Some(mut burial) = burial {
-            if let Some(Words(mut left)) = self.slice {
-                burial.advance(|words| {
-                    left = left.saturating_sub(words);
+            if let Some(Words(mut left)) = self.slice.filter(|_| self.task != Task::Everything) {
+                burial.advance(|read| {
+                    left = left.saturating_sub(read);
                     left > 0
                 });
             }

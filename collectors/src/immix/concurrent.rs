@@ -38,10 +38,20 @@ pub struct LineGenerations<const COUNTING: bool> {
     incoming: Arc<Incoming>,
     /// If it is counting.
     references: Option<References>,
-    /// What was buried since the last pause, and the blocks where those closures begin.
+    /// What was buried before this pause, and the blocks where those closures begin. Empty between pauses.
     buried: (Amount, Vec<Addr>),
-    /// All bytes that were.
+    /// Bytes that were freed by counts.
     freed: u64,
+}
+
+impl<const COUNTING: bool> LineGenerations<COUNTING> {
+    /// Takes what was buried before this pause: it does not live any more.
+    fn take_buried(&mut self) -> (Amount, Vec<Addr>) {
+        let (buried, blocks) = std::mem::take(&mut self.buried);
+        self.freed += buried.words.to_bytes().0 as u64;
+        self.spaces.lower_live(&buried);
+        (buried, blocks)
+    }
 }
 
 // SAFETY: those of `gen-immix`. Of old closures it also frees those with count 0: all slots of old
@@ -146,15 +156,14 @@ unsafe impl<const COUNTING: bool> Generations for LineGenerations<COUNTING> {
     }
 
     fn sweep_buried(&mut self, heap: &mut Heap) -> Amount {
-        let (buried, blocks) = std::mem::take(&mut self.buried);
+        let (buried, blocks) = self.take_buried();
         self.spaces.sweep_buried(heap, &buried, blocks);
-        self.freed += buried.words.to_bytes().0 as u64;
         buried
     }
 
     fn everything(&mut self, pause: &mut Pause<'_, Bump>) -> Marked {
         self.incoming.take();
-        self.buried = Default::default();
+        self.take_buried();
         if let Some(references) = &mut self.references {
             references.forget(pause.capabilities);
             self.spaces.clear_counts(references);

@@ -332,10 +332,14 @@ impl Spaces {
         references.end_burial(burial, &mut self.marks)
     }
 
+    /// These closures do not live any more.
+    pub(super) fn lower_live(&mut self, dead: &Amount) {
+        self.live -= (dead.words - dead.large).to_bytes();
+    }
+
     /// Straight after a marking of young closures: frees old ones that were buried, in these blocks.
     pub(super) fn sweep_buried(&mut self, heap: &mut Heap, buried: &Amount, mut blocks: Vec<Addr>) {
         blocks.retain(|block| !heap.blocks().state_of(*block).is_large());
-        self.live -= (buried.words - buried.large).to_bytes();
         if !mutant!("lxr/blocks-not-swept") {
             self.lines.sweep_blocks(heap, &self.marks, &blocks);
         }

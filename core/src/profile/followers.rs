@@ -59,6 +59,11 @@ impl Followers {
         self.life.as_ref().map_or_else(Vec::new, Life::take)
     }
 
+    /// Whether the life of a closure is followed.
+    pub(super) fn follow_life(&self) -> bool {
+        self.life.is_some()
+    }
+
     /// Notes how a reference was counted.
     #[cold]
     pub(super) fn counted(&self, to: Addr, reference: Reference, counts: [Option<u8>; 2]) {

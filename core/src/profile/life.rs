@@ -47,7 +47,7 @@ pub enum LifeEvent {
         /// The address of both.
         at: Addr,
     },
-    /// The collector counted a reference to it, or does not count it any more.
+    /// The collector counted a reference to it, or no longer counts it.
     Counted {
         /// The reference.
         reference: Reference,
@@ -65,6 +65,8 @@ pub enum Reference {
     Buried(Addr),
     /// In a slot that was overwritten.
     Overwritten,
+    /// In slots that were overwritten, it is not known how often.
+    OftenOverwritten,
     /// In a frame.
     Frame,
     /// In a frame, at the last collection.

@@ -166,6 +166,11 @@ impl SideWords {
         self.followers.as_ref().map_or_else(Vec::new, Followers::take_life)
     }
 
+    /// Whether the life of a closure is followed.
+    pub(crate) fn follow_life(&self) -> bool {
+        self.followers.as_ref().is_some_and(Followers::follow_life)
+    }
+
     /// Notes how a reference to the closure at `to` was counted.
     pub(crate) fn counted(&self, to: Addr, reference: Reference, counts: [Option<u8>; 2]) {
         if let Some(followers) = &self.followers {

@@ -45,6 +45,7 @@ impl<const BITS: usize> SideCounts<BITS> {
     /// # Errors
     /// If the system has no addresses for them.
     pub fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
+        let side_words = heap.side_words().filter(|words| words.follow_life());
         heap.register_side(Bytes(MEGABLOCK.0 / ENTRY * BITS))?;
         let len = heap.blocks().accounting().reserved.0 / 8 / Self::PER_ENTRY;
         let entries = Table::new(len).map_err(|error| OutOfMemory {
@@ -56,7 +57,7 @@ impl<const BITS: usize> SideCounts<BITS> {
         Ok(SideCounts {
             entries,
             base: heap.blocks().base(),
-            side_words: heap.side_words().cloned(),
+            side_words: side_words.cloned(),
         })
     }
 
@@ -143,13 +144,18 @@ impl<const BITS: usize> SideCounts<BITS> {
         self.change::<true>(at, reference, |_| Self::STUCK);
     }
 
-    /// Forgets the count of a closure that is dead, or leaves its place. Returns it.
+    /// Forgets the count of a closure that is dead, or leaves its place. Returns it; the greatest value is
+    /// [stuck](SideCounts::STUCK).
     pub fn reset(&self, at: Addr) -> u8 {
         self.update::<true>(at, |_| 0)
     }
 
-    /// Sets the count of a closure that had none.
+    /// Sets a count that is 0, to [`SideCounts::STUCK`] at most.
     pub fn set(&self, at: Addr, count: u8) {
+        debug_assert!(
+            count <= Self::STUCK && self.is_zero(at),
+            "the count of {at} is set to {count}"
+        );
         self.update::<true>(at, |_| count);
     }
 
@@ -189,7 +195,7 @@ pub struct Ledger<'c> {
     pub counts: &'c dyn Counts,
     /// The referents of roots that were counted, each as often as it was.
     pub others: &'c [ClosureRef],
-    /// A dead closure of which so many slots are not counted any more.
+    /// A dead closure, and the number of its first slots that no longer count. What they held may be free.
     pub begun: Option<(ClosureRef, usize)>,
 }
 
@@ -208,7 +214,8 @@ pub struct CountedMarks<'m, M, const BITS: usize> {
     /// Where references are counted.
     pub counts: &'m SideCounts<BITS>,
     /// A bit for each closure that has yet to be scanned, because the mark stack was full; at most for
-    /// the time of the marking. It may be a table of slots: no closure starts at one.
+    /// the time of the marking. It may be a table of slots, if no first word of a closure
+    /// has a bit when the marking begins.
     pub unscanned: &'m MarkBits,
 }
 

@@ -250,15 +250,15 @@ impl MarkBits {
         None
     }
 
-    /// Clears the bits from `from` to `to`, which are ends of blocks, that are set here and in `other`, in both.
-    /// Nobody else may use them.
-    pub(super) fn clear_common(&self, other: &MarkBits, from: Addr, to: Addr) {
+    /// Clears, in both tables, the bits from `from` to `to`, which are ends of blocks, that are set in both.
+    /// No other thread may use `other`.
+    pub(super) fn clear_common(&mut self, other: &MarkBits, from: Addr, to: Addr) {
         let ((first, _), (last, _), (others, _)) = (self.place(from), self.place(to), other.place(from));
         for entry in 0..last - first {
             let (here, there) = (&self.entries[first + entry], &other.entries[others + entry]);
-            let common = here.load(Relaxed) & there.load(Relaxed);
-            here.store(here.load(Relaxed) & !common, Relaxed);
-            there.store(there.load(Relaxed) & !common, Relaxed);
+            let (ours, theirs) = (here.load(Relaxed), there.load(Relaxed));
+            here.store(ours & !theirs, Relaxed);
+            there.store(theirs & !ours, Relaxed);
         }
     }
 
@@ -283,7 +283,7 @@ impl MarkBits {
         (last >= from).then_some(last)
     }
 
-    /// Whether a slot is one of a marked closure, which is not a large one.
+    /// Whether `slot` is one of a marked closure smaller than [`LARGE_OBJECT`].
     pub(crate) fn has_slot(&self, slot: Slot) -> bool {
         let slot = slot.addr();
         let from = Addr(slot.0.saturating_sub(LARGE_OBJECT.to_bytes().0)).max(self.base);

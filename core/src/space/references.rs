@@ -10,7 +10,8 @@
 //! Dead closures are *buried*: the references that they hold are subtracted. That needs no pause
 //! ([`Burial`]).
 //!
-//! Memory: 8 bytes for each slot of a frame. Dead closures wait in a small stack; if that is full, they are
+//! Memory: 8 bytes for each slot of a frame, and up to 16 for each block in which closures are buried;
+//! neither counts under the heap limit. Dead closures wait in a small stack; if that is full, they are
 //! looked for later, as those with marks and count 0.
 
 use super::counts::{CountedMarks, Ledger, SideCounts};
@@ -25,13 +26,20 @@ use crate::profile::Reference;
 use crate::roots::Roots;
 use crate::sync::Arc;
 use crate::trace::Amount;
-use crate::words::{Addr, Words};
+use crate::words::{Addr, Bytes, Words};
 
 /// Dead closures in the stack, at most: 64 KiB. Few in builds for tests.
 const MOST_DEAD: usize = if cfg!(debug_assertions) { 8 } else { 1 << 13 };
 
 /// Slots of a dead closure that are read in a row. Few in builds for tests.
 const MOST_SLOTS: usize = if cfg!(debug_assertions) { 2 } else { 1 << 10 };
+
+/// Memory that is searched for dead closures in a row. Little in builds for tests.
+const SEARCHED: Bytes = if cfg!(debug_assertions) {
+    Bytes::kib(4)
+} else {
+    Bytes::kib(256)
+};
 
 /// Closures between a prefetch and the use.
 const AHEAD: usize = 16;
@@ -40,8 +48,9 @@ const AHEAD: usize = 16;
 #[derive(Debug)]
 pub struct References {
     counts: Arc<SideCounts<2>>,
-    /// Slots that the program has overwritten in this epoch, and the starts of closures that are buried.
-    noted: Arc<MarkBits>,
+    /// Bits of three kinds that never meet: slots that were overwritten in this epoch; first words of
+    /// closures that are buried, until the next pause begins; and those of closures that a marking has yet to scan.
+    bits: Arc<MarkBits>,
     /// Referents of frames that were counted at the last pause.
     rooted: Vec<ClosureRef>,
     dead: Dead,
@@ -53,17 +62,18 @@ struct Dead {
     stack: Vec<ClosureRef>,
     /// Where others lie that found no room: from the first to the last.
     others: Option<(Addr, Addr)>,
-    /// One of many slots, and how many of them are done.
+    /// A dead closure of which only the first slots have been subtracted, and how many.
     begun: Option<(ClosureRef, usize)>,
 }
 
 /// A burial of dead closures, beside the program or in a pause. Nothing else may use the counts meanwhile.
 /// The closures keep their marks, so that nobody gets their memory.
 #[derive(Debug)]
+#[must_use = "without `References::end_burial` its closures stay until everything is marked"]
 pub struct Burial {
     counts: Arc<SideCounts<2>>,
     marks: Arc<MarkBits>,
-    noted: Arc<MarkBits>,
+    bits: Arc<MarkBits>,
     closures: Closures,
     dead: Dead,
     /// What was buried.
@@ -94,38 +104,47 @@ impl Dead {
         }
     }
 
-    /// Finds dead closures that found no room in the stack, which is empty: those with marks and count 0
-    /// that are not `buried`.
-    fn find(&mut self, counts: &SideCounts<2>, closures: Closures, marks: &MarkBits, buried: &MarkBits) {
-        let Some((mut from, to)) = self.others.take() else {
-            return;
+    /// Looks through a part of `others` for dead closures: those with marks and count 0 that are not
+    /// `buried`. The stack is empty. Returns how many closures it looked at.
+    fn find(&mut self, counts: &SideCounts<2>, closures: Closures, marks: &MarkBits, buried: &MarkBits) -> usize {
+        let Some((mut from, last)) = self.others.take() else {
+            return 0;
         };
-        while let Some(at) = marks.next_set_but(buried, from, to + Words(1)) {
+        let (end, mut seen) = ((from + SEARCHED).min(last + Words(1)), 0);
+        while let Some(at) = marks.next_set_but(buried, from, end) {
             if self.stack.len() == MOST_DEAD {
-                self.others = Some((at, to));
-                return;
+                self.others = Some((at, last));
+                return seen;
             }
-            from = at + Words(1);
+            (from, seen) = (at + Words(1), seen + 1);
             if counts.is_zero(at) {
                 self.stack.push(closures.at(at));
             }
         }
+        if end <= last {
+            self.others = Some((end, last));
+        }
+        seen
     }
 }
 
 impl Burial {
-    /// Goes on as long as `more` returns true. It is asked with the number of slots and closures that were
-    /// read since it was asked before: a thousand at most.
+    /// Works until nothing is left or `more` returns false. `more` is told how many slots and closures
+    /// were read since its last call: some thousands at most.
     pub fn advance(&mut self, mut more: impl FnMut(usize) -> bool) {
         let closures = self.closures;
         loop {
-            if self.dead.stack.is_empty() && self.dead.begun.is_none() {
-                self.dead.find(&self.counts, closures, &self.marks, &self.noted);
+            if self.dead.stack.is_empty() && self.dead.begun.is_none() && self.dead.others.is_some() {
+                let seen = self.dead.find(&self.counts, closures, &self.marks, &self.bits);
+                if !more(seen + 1) {
+                    return;
+                }
+                continue;
             }
             let ahead = self.dead.stack.len().checked_sub(AHEAD);
             if let Some(closure) = ahead.map(|ahead| self.dead.stack[ahead]) {
                 prefetch_closure(closure.addr());
-                self.noted.prefetch(closure.addr());
+                self.bits.prefetch(closure.addr());
             }
             let next = || self.dead.stack.pop().map(|closure| (closure, 0));
             let Some((closure, first)) = self.dead.begun.take().or_else(next) else {
@@ -163,7 +182,7 @@ impl Burial {
         if words >= LARGE_OBJECT {
             self.buried.large += words;
         }
-        self.noted.set_shared(closure.addr());
+        self.bits.set_shared(closure.addr());
         let block = Addr(closure.addr().0 / BLOCK.0 * BLOCK.0);
         if self.blocks.last() == Some(&block) {
             return;
@@ -185,7 +204,7 @@ impl References {
     pub fn new(heap: &Heap) -> Result<Self, OutOfMemory> {
         Ok(References {
             counts: Arc::new(SideCounts::new(heap)?),
-            noted: Arc::new(MarkBits::beside_another(heap)?),
+            bits: Arc::new(MarkBits::beside_another(heap)?),
             rooted: Vec::new(),
             dead: Dead::default(),
         })
@@ -193,7 +212,7 @@ impl References {
 
     /// A pause is over: until the next one the barriers log stores to the closures that are marked in `old`.
     pub fn begin_epoch<A>(&self, capabilities: Capabilities<'_, A>, old: &Arc<MarkBits>) {
-        let (noted, old) = (Arc::clone(&self.noted), Arc::clone(old));
+        let (noted, old) = (Arc::clone(&self.bits), Arc::clone(old));
         let tables = LogTables { noted, old };
         capabilities
             .iter()
@@ -211,7 +230,7 @@ impl References {
         CountedMarks {
             marks,
             counts: &*self.counts,
-            unscanned: &self.noted,
+            unscanned: &self.bits,
         }
     }
 
@@ -249,7 +268,7 @@ impl References {
                         self.dead.subtract(&self.counts, oldest, Reference::Overwritten);
                     }
                 }
-                Replaced::Often(closure) => self.counts.stick(closure.addr(), Reference::Overwritten),
+                Replaced::Often(closure) => self.counts.stick(closure.addr(), Reference::OftenOverwritten),
             });
         }
         while let Some(oldest) = ring.pop_oldest() {
@@ -257,7 +276,8 @@ impl References {
         }
     }
 
-    /// A burial of the dead closures, if there are any, which are marked in `marks`.
+    /// Takes the dead closures, which are marked in `marks`, to bury them; `None` if there are none. Until
+    /// [`References::end_burial`] nothing may be marked, counted or cleared.
     pub fn burial(&mut self, closures: Closures, marks: &Arc<MarkBits>) -> Option<Burial> {
         if self.dead.is_empty() {
             return None;
@@ -268,7 +288,7 @@ impl References {
         Some(Burial {
             counts: Arc::clone(&self.counts),
             marks: Arc::clone(marks),
-            noted: Arc::clone(&self.noted),
+            bits: Arc::clone(&self.bits),
             closures,
             dead,
             buried: Amount::default(),
@@ -296,7 +316,7 @@ impl References {
         let marks = Arc::get_mut(marks).expect("the marks of a pause");
         for &block in &blocks {
             if !mutant!("counts/buried-not-freed") {
-                marks.clear_common(&self.noted, block, block + BLOCK);
+                marks.clear_common(&self.bits, block, block + BLOCK);
             }
         }
         (buried, blocks)
@@ -361,6 +381,9 @@ impl References {
     }
 
     /// Forgets the counts of closures from `from` to `to`, which are ends of blocks.
+    ///
+    /// # Panics
+    /// If there is a burial.
     pub fn clear(&mut self, from: Addr, to: Addr) {
         let counts = Arc::get_mut(&mut self.counts).expect("no burial is under way");
         if !mutant!("counts/not-cleared") {
@@ -375,5 +398,60 @@ impl References {
             others: &self.rooted,
             begun: self.dead.begun,
         }
+    }
+}
+
+#[cfg(all(test, debug_assertions, not(any(gclab_loom, gclab_shuttle))))]
+mod tests {
+    use super::*;
+    use crate::block::{BlockState, FIRST_OLD_STEP};
+    use crate::closure::{Header, Kind, TypeInfo};
+    use crate::config::Config;
+
+    static WIDE: TypeInfo = TypeInfo::fixed(Kind::Constr, "Wide", "test", 30, 30);
+
+    /// More closures are dead than the stack has room for. However short the steps, each is buried once.
+    #[test]
+    fn a_burial_stops_whenever_it_is_asked_to() {
+        const CLOSURES: usize = MOST_DEAD * 20;
+        let config = Config {
+            reserve: Bytes::mib(8),
+            ..Config::default()
+        };
+        let mut heap = Heap::new(&config).expect("a small heap");
+        let mut references = References::new(&heap).expect("small tables");
+        let mut marks = Arc::new(MarkBits::new(&heap).expect("a small table"));
+        let run = heap
+            .allocate(255, 255, BlockState::of_step(FIRST_OLD_STEP))
+            .expect("room");
+        let words = Words(31);
+        let size = words.to_bytes().0;
+        // The first and the last one are far apart.
+        let far = run.bytes().0 / size - 1;
+        for number in (0..CLOSURES).chain([far]) {
+            let at = run.start() + Bytes(number * size);
+            // SAFETY: the words are in a run of this heap.
+            unsafe { at.as_mut_ptr::<u64>().write_bytes(0, words.0) };
+            // SAFETY: as above.
+            unsafe { at.as_mut_ptr::<u64>().write(Header::new(&WIDE).0) };
+            marks.set_shared(at);
+            references.dead.push(ClosureRef(at.as_mut_ptr()));
+        }
+        let (mut steps, mut total) = (0, Words(0));
+        while let Some(mut burial) = references.burial(heap.closures(), &marks) {
+            burial.advance(|read| {
+                assert!(read < 1000, "{read} at once");
+                false
+            });
+            assert!(steps > 0 || !burial.is_over());
+            let (buried, blocks) = references.end_burial(burial, &mut marks);
+            assert_eq!(blocks.is_empty(), buried.words == Words(0));
+            total += buried.words;
+            steps += 1;
+        }
+        assert_eq!(total, Words(words.0 * (CLOSURES + 1)));
+        assert!(marks.next_set(run.start(), run.end()).is_none());
+        // Each closure has several steps.
+        assert!(steps > CLOSURES * 30 / MOST_SLOTS, "{steps} steps");
     }
 }

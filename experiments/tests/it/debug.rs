@@ -104,7 +104,10 @@ fn the_life_of_a_closure_has_its_references() {
     let bench = Bench::new();
     let run = "exec hash_churn 64 1024 20000 --collector lxr +RTS -A64k -DT1001";
     let told = bench.gclab(&run.split(' ').collect::<Vec<_>>()).exits(0).stderr;
-    for text in [": count 0, now 1: in the slot at 0x", ": count 1, now 0: not in "] {
+    for text in [
+        ": count 0, now 1: a reference in the slot at 0x",
+        ": count 1, now 0: lost ",
+    ] {
         assert!(told.contains(text), "{text}: {told}");
     }
 }
