@@ -114,8 +114,28 @@ struct Path<'f, 'h> {
 impl<'f, 'h> Path<'f, 'h> {
     #[inline]
     fn new<M: MutatorKind>(m: &NoGc<'h, M>, slots: [FrameSlot<'f, 'h>; STRIDE]) -> Self {
+        // Written out, since the compiler does not always inline `map`.
+        let root = |slot: FrameSlot<'f, 'h>| slot.put_option(m, None);
+        let [a, b, c, d, e, f, g, h, i, j, k, l, n, o, p, q] = slots;
         Path {
-            nodes: slots.map(|slot| slot.put_option(m, None)),
+            nodes: [
+                root(a),
+                root(b),
+                root(c),
+                root(d),
+                root(e),
+                root(f),
+                root(g),
+                root(h),
+                root(i),
+                root(j),
+                root(k),
+                root(l),
+                root(n),
+                root(o),
+                root(p),
+                root(q),
+            ],
             length: 0,
         }
     }

@@ -90,7 +90,7 @@ impl<const BITS: usize> SideCounts<BITS> {
         let former = self.update::<PARALLEL>(at, &change);
         if let Some(side_words) = &self.side_words {
             let known = |count| Some(count).filter(|&count| count < Self::STUCK);
-            side_words.counted(at, reference, [former, change(former)].map(known));
+            side_words.counted(at, reference, [known(former), known(change(former))]);
         }
         former
     }
