@@ -90,6 +90,7 @@ pub fn slices<C: Collector>() {
         hidden::<C>();
         hidden_in_large::<C>();
         opened::<C>();
+        opened_by_key::<C>();
         promoted::<C>();
         large::<C>();
         young::<C>();
@@ -236,6 +237,27 @@ fn opened<C: Collector>() {
         });
     }
     assert!(opened > 10, "marking took few slices: {opened} were opened");
+}
+
+/// The same with an ephemeron, which is dropped once it has been opened.
+fn opened_by_key<C: Collector>() {
+    for slices in SLICES {
+        in_slices::<C>(|m| {
+            m.frame(|m, [long, found]| {
+                let (long, found) = (long.put_option(m, None), found.put_option::<Number>(m, None));
+                let ephemeron = m.frame(|m, [lonely]| {
+                    let lonely = lonely.put(m.alloc(|_| Number::new(7, None)));
+                    old_list(m, &long);
+                    m.ephemeron(long.get(m).expect("a list"), lonely.get(m))
+                });
+                (0..=slices).for_each(|_| m.collect(SLICE));
+                found.set(m, ephemeron.open(m).map(|(_, value)| value));
+                drop(ephemeron);
+                m.collect(Request::Cycle);
+                assert_eq!(found.get(m).map(|number| number.value(m)), Some(7));
+            });
+        });
+    }
 }
 
 /// Closures that are promoted while marking are not part of the snapshot.
